@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node can read: where the Node that runs it is too
+// old, the work is handed to the newer one in node_modules, if there is one.
+// CommonJS, like the program itself: `import` of a built-in module touches all
+// of its exports, and loading what those load costs a third of a start.
+'use strict'
+
+const OLDEST = 24
+
+if (Number(process.versions.node.split('.')[0]) >= OLDEST) {
+  require('node:module').enableCompileCache()
+  require('../dist/program/cli/bin.cjs')
+} else {
+  handOver()
+}
+
+function handOver() {
+  const { existsSync } = require('node:fs')
+  const { join } = require('node:path')
+  const newer = [join(__dirname, '../node_modules/node/bin/node'), join(__dirname, '../../node/bin/node')].find(existsSync)
+  if (!newer) {
+    process.stderr.write(
+      `punchlist needs Node ${OLDEST} or newer; this is ${process.version}.\n` +
+        `Install it from your package manager, or beside punchlist: npm install node@${OLDEST}\n`,
+    )
+    process.exitCode = 9
+    return
+  }
+  const { spawnSync } = require('node:child_process')
+  const { status, signal } = spawnSync(newer, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })
+  process.exitCode = signal ? 128 + require('node:os').constants.signals[signal] : (status ?? 1)
+}

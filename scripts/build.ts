@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { toJsonSchema } from '@valibot/to-json-schema'
+import { type OutputChunk, rolldown } from 'rolldown'
+import { settingsSchema } from '../src/settings.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const src = join(root, 'src')
+const dist = join(root, 'dist')
+
+// Built beside and moved into place: a command that runs meanwhile finds the old build or the new one, never half of one.
+const fresh = join(root, `dist.${process.pid}`)
+const chunks = [
+  ...(await bundle(fresh, 'esm', { index: 'src/index.ts', 'mcp/index': 'src/mcp/index.ts' })),
+  ...(await bundle(join(fresh, 'program'), 'cjs', { 'cli/bin': 'src/cli/bin.ts' })),
+]
+writeFileSync(join(fresh, 'NOTICES.md'), notices(chunks))
+types()
+writeFileSync(join(root, 'schema/punchlist.schema.json'), settingsJsonSchema())
+rmSync(dist, { recursive: true, force: true })
+cpSync(fresh, dist, { recursive: true })
+rmSync(fresh, { recursive: true, force: true })
+
+/**
+ * JavaScript in lazily loaded chunks, what we depend on included; drivers stay
+ * outside. The library is ESM; the program is CommonJS, which starts faster.
+ */
+async function bundle(dir: string, format: 'esm' | 'cjs', input: Record<string, string>): Promise<OutputChunk[]> {
+  const ending = format === 'esm' ? 'js' : 'cjs'
+  const build = await rolldown({ cwd: root, input, platform: 'node', external: [/^node:/, 'pg'] })
+  const { output } = await build.write({
+    dir,
+    format,
+    entryFileNames: `[name].${ending}`,
+    // A chunk lies where its source does, so that a file beside the source is also beside the chunk.
+    chunkFileNames: ({ facadeModuleId, name }) =>
+      facadeModuleId?.startsWith(src)
+        ? relative(src, facadeModuleId).replace(/\.ts$/, `.${ending}`)
+        : `shared/${name}-[hash].${ending}`,
+    // Comments and white space are read and kept in memory at every start; names stay, for the stack traces.
+    minify: format === 'cjs' ? { compress: false, mangle: false, codegen: { removeWhitespace: true } } : false,
+  })
+  await build.close()
+  for (const engine of readdirSync(join(src, 'engines'))) {
+    const from = join(src, 'engines', engine, 'migrations')
+    if (existsSync(from)) cpSync(from, join(dir, 'engines', engine, 'migrations'), { recursive: true })
+  }
+  return output.filter(part => part.type === 'chunk')
+}
+
+function types(): void {
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  execFileSync(tsc, ['-p', 'tsconfig.types.json', '--outDir', join(fresh, 'types')], { cwd: root, stdio: 'inherit' })
+}
+
+function settingsJsonSchema(): string {
+  mkdirSync(join(root, 'schema'), { recursive: true })
+  return `${JSON.stringify(toJsonSchema(settingsSchema), null, 2)}\n`
+}
+
+/** The licences of everything that went into the chunks. */
+function notices(parts: readonly OutputChunk[]): string {
+  const folders = new Set(parts.flatMap(({ moduleIds }) => moduleIds.flatMap(id => packageOf(id) ?? [])))
+  const texts = [...folders].toSorted().map(folder => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<
+      string,
+      string
+    >
+    const file = readdirSync(folder).find(entry => /^licen[cs]e/i.test(entry))
+    return `## ${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`
+  })
+  return `# What punchlist includes\n\n${texts.join('\n')}`
+}
+
+function packageOf(id: string): string | undefined {
+  if (!id.includes('/node_modules/')) return undefined
+  for (let folder = dirname(id); folder !== dirname(folder); folder = dirname(folder)) {
+    const file = join(folder, 'package.json')
+    if (existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name) return folder
+  }
+  return undefined
+}

@@ -1,0 +1,132 @@
+import * as v from 'valibot'
+import type { InputSchema } from '../core/operation.ts'
+import { checked } from '../core/operation.ts'
+import { PROBLEMS, Problem } from '../core/problem.ts'
+import { operationsOf, ROOM_NAMES } from '../operations.ts'
+import { findWorkspace } from '../workspace.ts'
+import { type GlobalFlags, readArguments } from './arguments.ts'
+import type { Surroundings } from './main.ts'
+import { nearest } from './nearest.ts'
+import { askingFrom } from './scope.ts'
+
+/** A command that is the terminal's alone: it sets up, looks after or opens another door. */
+export interface Command {
+  readonly summary: string
+  readonly example: string
+  readonly input: InputSchema
+  readonly positional?: readonly string[]
+  run(fields: Record<string, unknown>, globals: GlobalFlags, around: Surroundings): Promise<number>
+}
+
+const description = v.description
+
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  init: {
+    summary: 'Set up a workspace here: punchlist.json and the store.',
+    example: 'punchlist init',
+    input: v.object({}),
+    async run(_, globals, around) {
+      const { initialise } = await import('./init.ts')
+      return await tell('init', globals, around, await initialise(askingFrom(globals, around.env, around.cwd).wish))
+    },
+  },
+
+  doctor: {
+    summary: 'Check the workspace; --fix puts right what is safe to.',
+    example: 'punchlist doctor --fix',
+    input: v.object({ fix: v.optional(v.pipe(v.boolean(), description('put right what is safe to'))) }),
+    async run({ fix }, globals, around) {
+      const { examine } = await import('../doctor.ts')
+      const workspace = await findWorkspace(askingFrom(globals, around.env, around.cwd).wish)
+      const checks = await examine(workspace, fix === true)
+      const wrong = checks.find(({ ok }) => !ok)
+      await tell('doctor', globals, around, { ok: !wrong, checks })
+      return wrong ? PROBLEMS[wrong.code ?? 'unreadable_file'].exit : 0
+    },
+  },
+
+  mcp: {
+    summary: 'Serve the tools to a model over MCP: on stdio, or with --http on 127.0.0.1.',
+    example: 'punchlist mcp --tools plan',
+    input: v.object({
+      tools: v.optional(v.pipe(v.string(), description('tool sets to offer, with commas; plan if absent'))),
+      http: v.optional(v.pipe(v.boolean(), description('serve over HTTP instead of stdio'))),
+      port: v.optional(
+        v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535), description('any free one if absent')),
+      ),
+    }),
+    async run(fields, globals, around) {
+      const { serve } = await import('./serve.ts')
+      return await serve(fields, globals, around)
+    },
+  },
+
+  demo: {
+    summary: 'Play a short plan in a temporary folder and show what happens.',
+    example: 'punchlist demo',
+    input: v.object({}),
+    async run(_, __, around) {
+      const { demo } = await import('./demo.ts')
+      return await demo(around)
+    },
+  },
+}
+
+/** Runs a command of the terminal's own, or says what was probably meant. */
+export async function command(
+  words: readonly string[],
+  argv: readonly string[],
+  around: Surroundings,
+): Promise<number> {
+  const name = words[0]!
+  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (!found) throw await unknown(words)
+  const { fields, globals } = readArguments(argv, found)
+  return await found.run(checked(found.input, fields), globals, around)
+}
+
+export async function helpFor(
+  words: readonly string[],
+  argv: readonly string[],
+  around: Surroundings,
+): Promise<number> {
+  if (argv.includes('--version')) return await version(around)
+  const { help } = await import('./help.ts')
+  const text = await help(words)
+  if (text === undefined) throw await unknown(words)
+  around.terminal.out(text)
+  return 0
+}
+
+/** From the package's own file, which lies above this one however it was built. */
+export async function programVersion(): Promise<string> {
+  const { existsSync, readFileSync } = await import('node:fs')
+  let file = new URL('package.json', import.meta.url)
+  while (!existsSync(file)) file = new URL('../package.json', file)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}
+
+async function version(around: Surroundings): Promise<number> {
+  around.terminal.out(await programVersion())
+  return 0
+}
+
+async function tell(name: string, globals: GlobalFlags, around: Surroundings, answer: unknown): Promise<number> {
+  const { terminal } = around
+  terminal.out(globals.json ? JSON.stringify(answer) : (await import('./show.ts')).shown(name, answer, terminal))
+  return 0
+}
+
+async function unknown(words: readonly string[]): Promise<Problem> {
+  const known = [...ROOM_NAMES, ...Object.keys(COMMANDS)]
+  const verbs = (await operationsOf(words[0]!)).map(({ command: path }) => path)
+  const typed = words.slice(0, verbs.length > 0 ? 2 : 1).join(' ')
+  const close = nearest(typed, verbs.length > 0 ? verbs : known)
+  const list = verbs.length > 0 ? verbs.map(path => path.split(' ')[1]) : known
+  return new Problem(
+    'bad_input',
+    `There is no command "${typed.slice(0, 60)}"`,
+    close ? `Did you mean: punchlist ${close}` : `Use one of: ${list.join(', ')}. See punchlist --help.`,
+    { typed: typed.slice(0, 60), ...(close ? { nearest: close } : {}) },
+  )
+}

@@ -1,0 +1,54 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { Problem } from '../core/problem.ts'
+
+const LARGEST = 16 * 1024 * 1024
+
+/** Reads a text someone names on the command line, `-` for standard input. */
+export async function readInput(file: string): Promise<string> {
+  const bytes = file === '-' ? await standardInput() : fromFile(file)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new Problem('bad_input', `${spoken(file)} is not UTF-8`, 'Save it as UTF-8.')
+  }
+}
+
+function fromFile(file: string): Buffer {
+  try {
+    const descriptor = openSync(file, 'r')
+    try {
+      const { size } = fstatSync(descriptor)
+      if (size > LARGEST) throw tooLarge(file)
+      return readFileSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    if (error instanceof Problem) throw error
+    throw new Problem(
+      'bad_input',
+      `${file} cannot be read: ${(error as Error).message}`,
+      'Name a file that can be read.',
+      { file },
+    )
+  }
+}
+
+async function standardInput(): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer)
+    size += (chunk as Buffer).length
+    if (size > LARGEST) throw tooLarge('-')
+  }
+  return Buffer.concat(chunks)
+}
+
+function tooLarge(file: string): Problem {
+  return new Problem('bad_input', `${spoken(file)} is larger than 16 MiB`, 'Send it in parts.')
+}
+
+function spoken(file: string): string {
+  return file === '-' ? 'standard input' : file
+}

@@ -1,0 +1,68 @@
+import type { Operation } from '../core/operation.ts'
+import { checked, perform } from '../core/operation.ts'
+import { PROBLEMS, Problem } from '../core/problem.ts'
+import { StoreDoor } from '../open.ts'
+import { operationsOf } from '../operations.ts'
+import { findWorkspace } from '../workspace.ts'
+import { leadingWords, readArguments } from './arguments.ts'
+import { askingFrom, callerFor } from './scope.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What surrounds a command: handed in, so that a test can surround it with something else. */
+export interface Surroundings {
+  readonly terminal: Terminal
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+}
+
+/** Runs one command and returns the exit status. People get aligned text, programs that ask for it get JSON. */
+export async function main(argv: readonly string[], around: Surroundings): Promise<number> {
+  const json = asks(argv, '--json')
+  try {
+    return await dispatch(argv, around, json)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const { harmless } = await import('../core/text.ts')
+    around.terminal.err(json ? JSON.stringify(error) : harmless(`${error.message}\n${error.hint}`))
+    return PROBLEMS[error.code].exit
+  }
+}
+
+async function dispatch(argv: readonly string[], around: Surroundings, json: boolean): Promise<number> {
+  const { words, rest } = leadingWords(argv)
+  const ops = words[0] === undefined ? [] : await operationsOf(words[0])
+  const op = ops.find(({ command }) => command.split(' ').every((word, index) => word === words[index]))
+  if (op && !asks(argv, '--help')) return await carryOut(op, rest(op.command.split(' ').length), around, json)
+  const { command, helpFor } = await import('./commands.ts')
+  if (asks(argv, '--help') || words.length === 0) return await helpFor(words, argv, around)
+  return await command(words, rest(1), around)
+}
+
+async function carryOut(op: Operation, argv: readonly string[], around: Surroundings, json: boolean): Promise<number> {
+  const { terminal } = around
+  const { fields, globals, follow } = readArguments(argv, op)
+  const asking = askingFrom(globals, around.env, around.cwd)
+  const input = op.form ? await op.form.input(fields, file => terminal.read(file)) : fields
+  const workspace = await findWorkspace(asking.wish)
+  const writes = typeof op.readOnly === 'function' ? !op.readOnly(input) : !op.readOnly
+  const door = new StoreDoor(workspace.store)
+  try {
+    const caller = callerFor(asking, workspace, await door.store(writes))
+    const tell = async (answer: unknown) =>
+      terminal.out(json ? JSON.stringify(answer) : (await import('./show.ts')).shown(op.name, answer, terminal))
+    if (follow && op.follow) {
+      for await (const answer of op.follow(caller, checked(op.input, input), terminal.interrupted)) await tell(answer)
+    } else {
+      await tell(await perform(op, caller, input))
+    }
+    return 0
+  } finally {
+    await door.close()
+  }
+}
+
+/** Whether a flag was typed, and not as a word after `--`. */
+function asks(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf('--')
+  return (end === -1 ? argv : argv.slice(0, end)).includes(flag)
+}

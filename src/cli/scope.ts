@@ -1,0 +1,40 @@
+import type { Caller } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import type { Workspace, WorkspaceWish } from '../workspace.ts'
+import type { GlobalFlags } from './arguments.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Who is asking and where, as flags and environment say it; flags win. */
+export interface Asking {
+  readonly wish: WorkspaceWish
+  readonly by: string
+  readonly scope: Caller['scope']
+}
+
+export function askingFrom(globals: GlobalFlags, env: Environment, cwd: string): Asking {
+  const given = (name: keyof GlobalFlags) => {
+    const value = globals[name] ?? env[`PUNCHLIST_${name.toUpperCase()}`]
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+  const named = (name: keyof GlobalFlags) => {
+    const value = given(name)
+    if (value === undefined || (value.length <= 200 && value.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(value)))
+      return value
+    throw new Problem(
+      'bad_input',
+      `--${name} must be one line of at most 200 characters`,
+      `Correct --${name}, or PUNCHLIST_${name.toUpperCase()} in the environment.`,
+    )
+  }
+  return {
+    wish: { cwd, root: given('root'), store: given('store') },
+    by: named('actor') ?? env['USER'] ?? env['LOGNAME'] ?? env['USERNAME'] ?? 'someone',
+    scope: { conversationId: named('conversation') ?? named('session') ?? 'default', turnId: named('turn') },
+  }
+}
+
+export function callerFor(asking: Pick<Asking, 'by' | 'scope'>, workspace: Workspace, store: Caller['store']): Caller {
+  const { root, completion } = workspace
+  return { store, by: asking.by, scope: asking.scope, now: () => new Date(), root, completion }
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import { Problem } from '../core/problem.ts'
+import { serverFactory } from '../mcp/server.ts'
+import { StoreDoor } from '../open.ts'
+import { ROOM_NAMES, toolsOf } from '../operations.ts'
+import { findWorkspace } from '../workspace.ts'
+import type { GlobalFlags } from './arguments.ts'
+import { programVersion } from './commands.ts'
+import type { Surroundings } from './main.ts'
+import { askingFrom, callerFor } from './scope.ts'
+
+/** `punchlist mcp`: serves until the client has gone, or until it is stopped. */
+export async function serve(
+  fields: Record<string, unknown>,
+  globals: GlobalFlags,
+  around: Surroundings,
+): Promise<number> {
+  const asking = askingFrom(globals, around.env, around.cwd)
+  const tools = await chosen(typeof fields['tools'] === 'string' ? fields['tools'] : 'plan')
+  const workspace = await findWorkspace(asking.wish)
+  const door = new StoreDoor(workspace.store)
+  const factory = serverFactory({
+    tools,
+    version: await programVersion(),
+    callerFor: async (writes, { requestInfo }) => {
+      const headers = requestInfo?.headers
+      const header = (name: string) => headers?.get(`punchlist-${name}`) ?? undefined
+      const own = headers ? { conversation: header('conversation'), turn: header('turn'), actor: header('actor') } : {}
+      const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
+      return callerFor(
+        askingFrom({ ...globals, ...given }, around.env, around.cwd),
+        workspace,
+        await door.store(writes),
+      )
+    },
+  })
+  try {
+    if (fields['http']) await overHttp(factory, fields['port'], globals, around)
+    else await (await import('../mcp/stdio.ts')).serveOverStdio(factory)
+    return 0
+  } finally {
+    await door.close()
+  }
+}
+
+async function overHttp(
+  factory: ReturnType<typeof serverFactory>,
+  wanted: unknown,
+  globals: GlobalFlags,
+  { terminal, env }: Surroundings,
+): Promise<void> {
+  const { serveOverHttp } = await import('../mcp/http.ts')
+  const port = typeof wanted === 'number' ? wanted : 0
+  const token = env['PUNCHLIST_MCP_TOKEN'] || randomBytes(32).toString('base64url')
+  const server = await serveOverHttp(factory, { port, token }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error
+    throw new Problem(
+      'bad_input',
+      `Port ${port} cannot be used: ${error.code}`,
+      'Name another one with --port, or none for any free one.',
+    )
+  })
+  if (globals.json) terminal.out(JSON.stringify({ url: server.url, token }))
+  else terminal.err(`punchlist serves MCP at ${server.url}\nSend with every request: Authorization: Bearer ${token}`)
+  const { interrupted } = terminal
+  await new Promise<void>(resolve => interrupted.addEventListener('abort', () => resolve(), { once: true }))
+  await server.close()
+}
+
+async function chosen(names: string) {
+  const sets = names.split(',').map(name => name.trim())
+  const tools = await Promise.all(sets.map(name => toolsOf(name)))
+  const wrong = sets.filter((_, index) => tools[index]!.length === 0)
+  if (wrong.length === 0) return tools.flat()
+  const all = await Promise.all(ROOM_NAMES.map(async name => ((await toolsOf(name)).length > 0 ? name : '')))
+  throw new Problem(
+    'bad_input',
+    `There is no tool set ${wrong.map(name => `"${name.slice(0, 40)}"`).join(', ')}`,
+    `Use one or more of: ${all.filter(Boolean).join(', ')}.`,
+    { wrong },
+  )
+}

@@ -1,0 +1,135 @@
+import type { InferOutput } from 'valibot'
+import type { Operation } from '../core/operation.ts'
+import { harmless, harmlessLine } from '../core/text.ts'
+import type { Check } from '../doctor.ts'
+import type { log, status } from '../overview.ts'
+import type { carryTodo, completeTodo, createTodo, listTodo, startTodo, turnTodo } from '../plans/operations.ts'
+import { type Cell, table } from './table.ts'
+
+type Answer<Op extends Pick<Operation, 'output'>> = InferOutput<Op['output']>
+
+/** An answer for people: aligned text, colour only on a terminal, never control characters from stored text. */
+export function shown(name: string, answer: unknown, { colour }: { readonly colour: boolean }): string {
+  const show = Object.hasOwn(SHOWN, name) ? SHOWN[name as keyof typeof SHOWN] : undefined
+  return show ? show(answer as never, colour) : harmless(JSON.stringify(answer, null, 2))
+}
+
+const SHOWN = {
+  create_todo: ({ created, remaining }: Answer<typeof createTodo>, colour: boolean) =>
+    lines(table(created.map(numbered), colour), leftOver(remaining)),
+
+  list_todo({ items, summary, more }: Answer<typeof listTodo>, colour: boolean) {
+    const rows = items.map(item => [
+      `${item.priority + 1}.`,
+      painted(item.status),
+      item.title,
+      item.status === 'in_progress' && item.owner ? faint(`(${item.owner})`) : '',
+      item.outcome === null ? '' : faint(`— ${item.outcome.slice(0, 100)}`),
+    ])
+    const { pending, inProgress, completed, cancelled } = summary
+    const counts = Object.entries({ pending, 'in progress': inProgress, completed, cancelled }).filter(([, n]) => n > 0)
+    return lines(
+      table(rows, colour),
+      more > 0 ? `${more} more; --all shows everything` : '',
+      counts.length > 0 ? counts.map(([what, n]) => `${n} ${what}`).join(', ') : 'No plan yet.',
+    )
+  },
+
+  start_todo: (answer: Answer<typeof startTodo>, colour: boolean) => moved(answer, colour),
+
+  complete_todo: (answer: Answer<typeof completeTodo>, colour: boolean) => moved(answer, colour),
+
+  carry_todo: ({ carried, from, to, remaining }: Answer<typeof carryTodo>, colour: boolean) =>
+    lines(
+      table(carried.map(numbered), colour),
+      harmlessLine(`carried from turn ${from} to turn ${to}; ${leftOver(remaining)}`),
+    ),
+
+  turn_todo({ turn, remaining }: Answer<typeof turnTodo>, colour: boolean) {
+    if (!turn) return 'No turn is open; the first plan begins one.'
+    const { conversationId, turnId, status: state, completion, check } = turn
+    const facts = { turn: turnId, conversation: conversationId, status: state, completion, check: check?.join(' ') }
+    const known = Object.entries(facts).filter(([, value]) => value !== undefined)
+    return lines(table(known.map(([name, value]) => [name, value ?? '']), colour), leftOver(remaining))
+  },
+
+  status({ root, plan, elsewhere }: Answer<typeof status>, colour: boolean) {
+    const counts = plan && [
+      `${plan.pending} pending`,
+      `${plan.inProgress} in progress`,
+      `${plan.completed} completed`,
+      `${plan.cancelled} cancelled`,
+    ]
+    return lines(
+      harmlessLine(`workspace ${root}`),
+      plan && counts ? harmlessLine(`plan of turn ${plan.turnId}: ${counts.join(', ')}`) : 'no plan is open here',
+      table((plan?.working ?? []).map(({ title, owner }) => ['  in progress', title, owner ? `(${owner})` : '']), colour),
+      table((plan?.next ?? []).map(({ title }) => ['  next', title]), colour),
+      ...elsewhere.map(({ conversationId, turnId, remaining }) =>
+        harmlessLine(`also open: ${remaining} in turn ${turnId} of conversation ${conversationId}`),
+      ),
+    )
+  },
+
+  log({ events }: Answer<typeof log>, colour: boolean) {
+    const rows = events.map(({ seq, at, by, kind, title, from, to, why }) => [
+      faint(String(seq)),
+      at.replace('T', ' ').slice(0, 19),
+      by,
+      kind.replaceAll('_', ' '),
+      from === to ? to : `${from ?? '—'} → ${to}`,
+      title,
+      why === null ? '' : faint(`— ${why.slice(0, 100)}`),
+    ])
+    return table(rows, colour) || 'Nothing has happened yet.'
+  },
+
+  doctor: ({ checks }: { readonly checks: readonly Check[] }, colour: boolean) =>
+    table(
+      checks.map(({ check, ok, fixed, detail, hint }) => [painted(fixed ? 'fixed' : ok ? 'ok' : 'WRONG'), check, detail, hint]),
+      colour,
+    ),
+
+  init: ({ root, made }: { readonly root: string; readonly made: readonly string[] }) =>
+    lines(
+      harmlessLine(`workspace ${root}`),
+      ...made.map(path => harmlessLine(`made ${path}`)),
+      made.length === 0 ? 'everything was there already' : '',
+    ),
+}
+
+function moved(answer: Answer<typeof startTodo> | Answer<typeof completeTodo>, colour: boolean): string {
+  const { title, status: state, remaining, next } = answer
+  const then = next[0] ? harmlessLine(`; next: ${next[0].title}`) : ''
+  return lines(table([[painted(state), title]], colour), `${leftOver(remaining)}${then}`)
+}
+
+function numbered({ order, title }: { readonly order: number; readonly title: string }): (Cell | string)[] {
+  return [`${order}.`, painted('pending'), title]
+}
+
+function leftOver(remaining: number): string {
+  return remaining === 0 ? 'nothing remains' : `${remaining} ${remaining === 1 ? 'remains' : 'remain'}`
+}
+
+function lines(...parts: readonly string[]): string {
+  return parts.filter(Boolean).join('\n')
+}
+
+const STYLES: Readonly<Record<string, Cell['style']>> = {
+  pending: 'dim',
+  in_progress: 'yellow',
+  completed: 'green',
+  cancelled: 'dim',
+  ok: 'green',
+  fixed: 'yellow',
+  WRONG: 'red',
+}
+
+function painted(text: string): Cell {
+  return { text, style: STYLES[text] }
+}
+
+function faint(text: string): Cell {
+  return { text, style: 'dim' }
+}

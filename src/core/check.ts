@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { redacted } from './text.ts'
+
+/** What came of running a command that decides whether work counts as done. */
+export interface Verification {
+  readonly command: readonly string[]
+  /** The exit status; null when it was killed or never started. */
+  readonly exit: number | null
+  readonly signal: string | null
+  readonly durationMs: number
+  /** The end of what it printed, both streams together, credentials taken out. */
+  readonly output: string
+  readonly at: string
+}
+
+const TAIL = 4096
+
+/**
+ * Runs a check without a shell, in a process group of its own, so that nothing
+ * it started outlives it. A command that cannot be started is a failed check.
+ */
+export async function runCheck(
+  command: readonly string[],
+  options: { readonly cwd: string; readonly now: () => Date; readonly timeoutMs?: number },
+): Promise<Verification> {
+  const { cwd, now, timeoutMs = 600_000 } = options
+  const began = performance.now()
+  const tail = new Tail()
+  const ended = await new Promise<Pick<Verification, 'exit' | 'signal'>>(done => {
+    const child = spawn(command[0]!, command.slice(1), {
+      cwd,
+      detached: true,
+      shell: false,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: withoutSecrets(process.env),
+    })
+    const over = setTimeout(() => {
+      tail.add(Buffer.from(`\n[stopped after ${timeoutMs} ms]\n`))
+      killGroup(child.pid)
+    }, timeoutMs)
+    child.stdout.on('data', chunk => tail.add(chunk))
+    child.stderr.on('data', chunk => tail.add(chunk))
+    const end = (exit: number | null, signal: string | null) => {
+      clearTimeout(over)
+      child.stdout.destroy()
+      child.stderr.destroy()
+      done({ exit, signal })
+    }
+    child.on('error', error => {
+      tail.add(Buffer.from(error.message))
+      end(null, null)
+    })
+    child.on('exit', (exit, signal) => {
+      killGroup(child.pid)
+      // What is still in the pipes is read to its end, unless a grandchild that left the group keeps them open.
+      const patience = setTimeout(() => end(exit, signal), 1000)
+      child.on('close', () => {
+        clearTimeout(patience)
+        end(exit, signal)
+      })
+    })
+  })
+  const durationMs = Math.round(performance.now() - began)
+  return { command, ...ended, durationMs, output: tail.text(), at: now().toISOString() }
+}
+
+class Tail {
+  private chunks: Buffer[] = []
+  private size = 0
+
+  add(chunk: Buffer): void {
+    this.chunks.push(chunk)
+    this.size += chunk.length
+    while (this.size - this.chunks[0]!.length > TAIL * 4) this.size -= this.chunks.shift()!.length
+  }
+
+  text(): string {
+    const whole = Buffer.concat(this.chunks).toString('utf8').replaceAll('\0', '')
+    // Credentials are taken out before cutting: half of one is still one.
+    return redacted(whole).slice(-TAIL).toWellFormed()
+  }
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    // ESRCH: the whole group has ended, which is what was wanted.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const secret =
+    /(?:^|_)(?:TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|CREDENTIALS?|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY)(?:_|$)/i
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secret.test(name)))
+}

@@ -1,0 +1,155 @@
+import type { Item, Kind } from './kind.ts'
+import { type Fields, openStatuses, type Refusal, refusalFor, standing, statusesBefore } from './lifecycle.ts'
+import { Problem } from './problem.ts'
+import type { Query, Store } from './store.ts'
+
+export interface Move {
+  readonly id: string
+  readonly to: string
+  /** What the move brings along; also what makes a repeated move the same one. */
+  readonly fields?: Fields
+  /** The item must also match this, or it is not found: the caller's own list. */
+  readonly where?: Query['where']
+  readonly by: string
+  readonly at: string
+  readonly why?: string | undefined
+  readonly token?: number | undefined
+}
+
+/**
+ * Moves one item, or says why not. Asking again for a move that was made
+ * answers with the item as it stands: an agent that lost our answer will ask
+ * again. When someone else writes in between, the item is read and judged anew.
+ */
+export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: Move): Promise<T> {
+  const { id, to, fields = {}, by, at, why, token } = wanted
+  for (let attempt = 1; ; attempt++) {
+    const [item] = await store.find(kind, { where: { ...wanted.where, id }, limit: 1 })
+    if (!item) throw notFound(kind, id)
+    const before = fieldsOf(item)
+    if (item.status === to && brings(before, fields)) return item
+    const after = standing(kind.lifecycle, before, to, fields, at)
+    const refusal =
+      refusalFor(kind.lifecycle, item.status, after) ??
+      // Nothing is written over the answer an item was closed with.
+      (item.status === to && !openStatuses(kind.lifecycle).includes(to)
+        ? ({ why: 'no_such_move', legal: [] } as const)
+        : undefined)
+    if (refusal) throw refused(kind, item, to, refusal)
+    try {
+      return await store.save(
+        kind,
+        { id, revision: item.revision, from: item.status, token, fields: difference(before, after) },
+        { by, at, why },
+      )
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'changed_meanwhile') || attempt === 10) throw error
+    }
+  }
+}
+
+export interface ClaimRequest {
+  /** One item by id, or the first that matches. */
+  readonly id?: string | undefined
+  readonly where?: Query['where']
+  readonly to: string
+  readonly fields?: Fields
+  readonly by: string
+  readonly at: string
+  readonly why?: string | undefined
+  readonly leaseMs?: number | undefined
+}
+
+/**
+ * Makes an item one worker's: the named one or the first there is. Undefined
+ * when nothing is left. Claiming again what is one's own answers with the item
+ * as it stands.
+ */
+export async function claim<T extends Item>(store: Store, kind: Kind<T>, wanted: ClaimRequest): Promise<T | undefined> {
+  const { id, to, fields = {}, by, at, why, leaseMs } = wanted
+  const where = { ...wanted.where, ...(id === undefined ? {} : { id }) }
+  const status = statusesBefore(kind.lifecycle, to)
+  // Which item it will be is not known yet, so the record is judged by what the claim itself brings.
+  const after = standing(kind.lifecycle, { status: status[0], owner: by }, to, fields, at)
+  const refusal = refusalFor(kind.lifecycle, status[0] ?? null, after)
+  if (refusal) throw refused(kind, { id: id ?? 'next', status: String(status[0]) }, to, refusal)
+  const brought = difference({ status: status[0], owner: by }, after)
+  const item = await store.take(
+    kind,
+    { where, status, limit: 1 },
+    { owner: by, fields: brought, leaseMs },
+    { by, at, why },
+  )
+  if (item || id === undefined) return item
+  const [present] = await store.find(kind, { where, limit: 1 })
+  if (!present) throw notFound(kind, id)
+  if (present.status === to && present.owner === by) return present
+  throw refused(kind, present, to, {
+    why: 'no_such_move',
+    legal: kind.lifecycle.statuses[present.status]?.to ?? [],
+  })
+}
+
+export function notFound(kind: Kind, id: string): Problem {
+  return new Problem(
+    'not_found',
+    `There is no ${spoken(kind)} ${id} here`,
+    `List what is there and use an id from it.`,
+    {
+      kind: kind.name,
+      id,
+    },
+  )
+}
+
+/** The problem that tells of a refusal, with everything that is missing at once. */
+export function refused(
+  kind: Kind,
+  item: { readonly id: string; readonly status: string; readonly owner?: string | null },
+  to: string,
+  refusal: Refusal,
+): Problem {
+  const what = `${spoken(kind)} ${item.id}: ${item.status} -> ${to}`
+  const details = { kind: kind.name, id: item.id, from: item.status, to, ...refusal }
+  if (refusal.why === 'missing') {
+    const sent = refusal.missing.filter(field => !kind.hints?.[field])
+    const hints = [
+      ...(sent.length > 0 ? [`Send ${sent.join(', ')} with the move.`] : []),
+      ...new Set(refusal.missing.flatMap(field => kind.hints?.[field] ?? [])),
+    ]
+    return new Problem('move_refused', `${what}: missing ${refusal.missing.join(', ')}`, hints.join(' '), details)
+  }
+  if (refusal.why === 'unknown_status') {
+    return new Problem('bad_input', `${what}: no such status`, `Use one of: ${refusal.known.join(', ')}.`, details)
+  }
+  const open = openStatuses(kind.lifecycle).includes(item.status)
+  const already = open && item.owner ? `it is ${item.owner}'s already` : `it is ${to} already, with another answer`
+  return new Problem(
+    'move_refused',
+    `${what} is not a legal move${item.status === to ? `: ${already}` : ''}`,
+    refusal.legal.length > 0
+      ? `Legal from ${item.status}: ${refusal.legal.join(', ')}.`
+      : `${item.status} is final; add a new item for what is left to do.`,
+    details,
+  )
+}
+
+function spoken(kind: Kind): string {
+  return kind.name.replaceAll('_', ' ')
+}
+
+function fieldsOf(item: Item): Fields {
+  return { ...item }
+}
+
+function brings(before: Fields, fields: Fields): boolean {
+  return Object.entries(fields).every(([field, value]) => same(before[field], value))
+}
+
+function difference(before: Fields, after: Fields): Fields {
+  return Object.fromEntries(Object.entries(after).filter(([field, value]) => !same(before[field], value)))
+}
+
+function same(left: unknown, right: unknown): boolean {
+  return left === right || (left ?? null) === (right ?? null) || JSON.stringify(left) === JSON.stringify(right)
+}

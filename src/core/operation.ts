@@ -1,0 +1,102 @@
+import * as v from 'valibot'
+import { Problem } from './problem.ts'
+import type { Store } from './store.ts'
+
+/** Where an operation takes place. Filled in by the door from the environment: a model never supplies its own scope. */
+export interface Scope {
+  readonly conversationId: string
+  /** Absent: the turn that is open in this conversation. */
+  readonly turnId?: string | undefined
+}
+
+/** How a completion is believed: on the worker's word, on evidence it names, or on a check we run. */
+export const COMPLETION_MODES = ['self', 'evidence', 'verified'] as const
+export type CompletionMode = (typeof COMPLETION_MODES)[number]
+
+/** Who is asking, where, and with what at hand. */
+export interface Caller {
+  readonly store: Store
+  readonly by: string
+  readonly scope: Scope
+  readonly now: () => Date
+  /** The workspace's folder: where check commands run. */
+  readonly root: string
+  /** The completion mode of turns that do not name one. */
+  readonly completion: CompletionMode
+}
+
+type Entries = v.ObjectEntries
+export type InputSchema = v.ObjectSchema<Entries, undefined>
+type OutputSchema = v.GenericSchema<unknown, Readonly<Record<string, unknown>>>
+
+/** How the command line writes an input whose shape is not the operation's own. */
+interface CommandForm {
+  readonly args: InputSchema
+  /** Turns arguments into the operation's input; `read` gives the text of a file, or of standard input for `-`. */
+  readonly input: (args: Readonly<Record<string, unknown>>, read: (file: string) => Promise<string>) => Promise<unknown>
+}
+
+export interface Operation<I = unknown, O = unknown> {
+  /** The name models and programs call it by. */
+  readonly name: string
+  /** The words of its command. */
+  readonly command: string
+  readonly summary: string
+  /** One line that can be pasted. */
+  readonly example: string
+  /** The tool set it is offered in; absent where models have no business. */
+  readonly tools?: string
+  readonly input: InputSchema
+  /** What a model may send, where that is less than everyone else may. */
+  readonly toolInput?: InputSchema
+  readonly output: OutputSchema
+  readonly positional?: readonly string[]
+  readonly form?: CommandForm
+  /** Whether it leaves the store as it is: then a missing one is not made. */
+  readonly readOnly?: boolean | ((input: unknown) => boolean)
+  run(caller: Caller, input: I): Promise<O>
+  /** Where it makes sense to go on telling: each answer as it comes, until the signal. */
+  follow?(caller: Caller, input: I, signal: AbortSignal): AsyncIterable<O>
+}
+
+/** Writes an operation down once; every door offers it from there. */
+export function operation<const S extends InputSchema, const R extends OutputSchema>(
+  spec: Omit<Operation<v.InferOutput<S>, v.InferOutput<R>>, 'input' | 'output'> & { input: S; output: R },
+): Operation<v.InferOutput<S>, v.InferOutput<R>> & { input: S; output: R } {
+  return spec
+}
+
+/** Checks an input and carries the operation out. Everything wrong with the input is named at once. */
+export async function perform<I, O>(op: Operation<I, O>, caller: Caller, input: unknown): Promise<O> {
+  return await op.run(caller, checked(op.input, input) as I)
+}
+
+export function checked<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
+  const result = v.safeParse(schema, input)
+  if (result.success) return result.output
+  const wrong = result.issues.map(issue => ({ field: v.getDotPath(issue) ?? '', message: said(issue) }))
+  const told = wrong.map(({ field, message }) => (field ? `${field}: ${message}` : message))
+  throw new Problem(
+    'bad_input',
+    told.join('; '),
+    `Correct ${listed(wrong.map(({ field }) => field))} and send it again.`,
+    {
+      wrong,
+    },
+  )
+}
+
+function said(issue: v.BaseIssue<unknown>): string {
+  if (issue.input === undefined) return 'is missing'
+  if (issue.kind === 'schema') return `must be ${issue.expected ?? issue.type}, got ${shortened(issue.received)}`
+  return issue.message
+}
+
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
+function listed(fields: readonly string[]): string {
+  const named = [...new Set(fields.filter(Boolean))]
+  return named.length > 0 ? named.join(', ') : 'the input'
+}

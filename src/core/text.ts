@@ -1,0 +1,58 @@
+import * as v from 'valibot'
+
+/** One line of text from outside. */
+export function line(max: number) {
+  return v.pipe(
+    v.string(),
+    v.trim(),
+    v.nonEmpty('must not be empty'),
+    v.maxLength(max, `must be at most ${max} characters`),
+    v.check(wellFormed, 'must be well-formed Unicode'),
+    v.check(text => !LINE_CONTROLS.test(text), 'must not contain control characters or line breaks'),
+  )
+}
+
+/** Text of several lines from outside. */
+export function prose(max: number) {
+  return v.pipe(
+    v.string(),
+    v.maxLength(max, `must be at most ${max} characters`),
+    v.check(wellFormed, 'must be well-formed Unicode'),
+    v.check(text => !PROSE_CONTROLS.test(text), 'must not contain control characters other than line breaks and tabs'),
+  )
+}
+
+/**
+ * Stored text on its way to a terminal: control characters, C1 included, and
+ * the marks that reorder text are shown as an escape instead of taking effect.
+ */
+export function harmless(text: string): string {
+  return text.replace(SHOWN_ESCAPED, character => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+}
+
+/** As `harmless`, and on one line. */
+export function harmlessLine(text: string): string {
+  return harmless(text.replace(/[\r\n\t]+/g, ' '))
+}
+
+/** Takes out what looks like a credential: output of commands is kept, and read by others. */
+export function redacted(text: string): string {
+  return text
+    .replace(/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[redacted]')
+    .replace(/\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}/g, '[redacted]')
+    .replace(/\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|npm_)[A-Za-z0-9_-]{10,}/g, '[redacted]')
+    .replace(/\bAKIA[A-Z0-9]{16}\b/g, '[redacted]')
+    .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, '$1 [redacted]')
+    .replace(/\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,200}):[^\s@/]{1,200}@/gi, '$1:[redacted]@')
+}
+
+// oxlint-disable-next-line no-control-regex -- finding them is the point
+const LINE_CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+// oxlint-disable-next-line no-control-regex -- as above
+const PROSE_CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
+// oxlint-disable-next-line no-control-regex -- as above
+const SHOWN_ESCAPED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
+
+function wellFormed(text: string): boolean {
+  return text.isWellFormed()
+}

@@ -1,0 +1,101 @@
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { refusalFor } from './core/lifecycle.ts'
+import { Problem, type ProblemCode } from './core/problem.ts'
+import type { Finding, Store } from './core/store.ts'
+import { kinds } from './kinds.ts'
+import { StoreDoor } from './open.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface Check extends Finding {
+  /** What a person can do about it; empty when nothing is wrong. */
+  readonly hint: string
+  /** Whether it has been put right just now. */
+  readonly fixed: boolean
+  readonly code?: ProblemCode
+}
+
+/** Looks at everything that must be right for a workspace to work, and with `fix` puts right what is safe to. */
+export async function examine(workspace: Workspace, fix: boolean): Promise<Check[]> {
+  const file = workspace.store.startsWith('sqlite:') ? workspace.store.slice('sqlite:'.length) : undefined
+  const about = [well('workspace', workspace.root), well('node', process.version)]
+  if (file !== undefined && file !== ':memory:' && !existsSync(file)) {
+    return [...about, well('store', `${file} is not there yet; the first write makes it`)]
+  }
+  const door = new StoreDoor(workspace.store)
+  try {
+    const store = await door.store(false)
+    const found = (await store.inspect()).map(one => ({
+      ...one,
+      fixed: false,
+      hint: one.ok ? '' : RESTORE,
+      ...damage(one),
+    }))
+    return [...about, ...found, ...privacy(file, fix), await records(store)]
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const { code, hint, message } = error
+    return [...about, { check: 'store', ok: false, detail: message, hint, fixed: false, code }]
+  } finally {
+    await door.close()
+  }
+}
+
+const RESTORE = 'Copy the file to a safe place, then restore a backup; nothing was changed.'
+
+function damage({ ok }: Finding): { code?: ProblemCode } {
+  return ok ? {} : { code: 'unreadable_file' }
+}
+
+/** A list is its owner's: nobody else reads the file, and git does not take it along. */
+function privacy(file: string | undefined, fix: boolean): Check[] {
+  if (file === undefined || file === ':memory:' || basename(dirname(file)) !== '.punchlist') return []
+  const folder = dirname(file)
+  const ignore = join(folder, '.gitignore')
+  return [
+    mended('ignored by git', existsSync(ignore), fix, () => writeFileSync(ignore, '*\n')),
+    ...[file, folder].map(path =>
+      mended(`only for its owner: ${basename(path)}`, (statSync(path).mode & 0o077) === 0, fix, () =>
+        chmodSync(path, statSync(path).isDirectory() ? 0o700 : 0o600),
+      ),
+    ),
+  ]
+}
+
+function mended(check: string, ok: boolean, fix: boolean, mend: () => void): Check {
+  if (!ok && fix) mend()
+  const detail = ok ? 'yes' : fix ? 'put right' : 'no'
+  return { check, ok: ok || fix, detail, hint: ok || fix ? '' : 'Run: punchlist doctor --fix', fixed: !ok && fix }
+}
+
+/** Every stored record must satisfy its own status: another program may have written some. */
+async function records(store: Store): Promise<Check> {
+  let seen = 0
+  const bad: string[] = []
+  for (const kind of kinds) {
+    for (let after: string | undefined; ; ) {
+      const page = await store.find(kind, { limit: 500, after })
+      for (const item of page) {
+        seen++
+        const refusal = refusalFor(kind.lifecycle, item.status, { ...item })
+        if (refusal?.why === 'missing')
+          bad.push(`${kind.name} ${item.id} (${item.status}) lacks ${refusal.missing.join(', ')}`)
+      }
+      after = page.at(-1)?.id
+      if (page.length < 500) break
+    }
+  }
+  const ok = bad.length === 0
+  const detail = ok ? `${seen} items, each in order` : `${bad.length} of ${seen}: ${bad.slice(0, 5).join('; ')}`
+  return {
+    check: 'items',
+    ok,
+    detail,
+    hint: ok ? '' : 'Fill in what is missing in the program that wrote them.',
+    fixed: false,
+  }
+}
+
+function well(check: string, detail: string): Check {
+  return { check, ok: true, detail, hint: '', fixed: false }
+}

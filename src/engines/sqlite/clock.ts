@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import type { Connection } from './connection.ts'
+
+/** A run of the machine gets so many milliseconds, more than eight years, before the next one's numbers begin. */
+const BOOT = 2 ** 38
+
+/**
+ * The clock that leases are measured by: milliseconds since the machine was
+ * started, the same for every process on it. A wall clock that is set an hour
+ * ahead would let one worker steal every fresh lease of the others. Each start
+ * of the machine gets numbers above all earlier ones, so that no claim outlives
+ * the machine its claimant ran on.
+ */
+export class LeaseClock {
+  private readonly connection: Connection
+  private origin: number | undefined
+
+  constructor(connection: Connection) {
+    this.connection = connection
+  }
+
+  /** Must be called outside a transaction the first time. */
+  now(): number {
+    this.origin ??= this.findOrigin()
+    return this.origin + (ON_LINUX ? Number(process.hrtime.bigint() / 1_000_000n) : Date.now())
+  }
+
+  /** For people: when that will be by the wall clock. */
+  wall(time: number): string {
+    return new Date(Date.now() + time - this.now()).toISOString()
+  }
+
+  private findOrigin(): number {
+    // Elsewhere a start cannot be told from another without asking a program: the wall clock has to do.
+    if (!ON_LINUX) return 0
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    const known = () => this.connection.all('SELECT number FROM boots WHERE boot = ?', [boot])[0]?.['number']
+    const number =
+      known() ??
+      this.connection.together(() => {
+        const there = known()
+        if (there !== undefined) return there
+        this.connection.run('INSERT INTO boots (boot) VALUES (?)', [boot])
+        return known()
+      })
+    return Number(number) * BOOT
+  }
+}
+
+const ON_LINUX = process.platform === 'linux'

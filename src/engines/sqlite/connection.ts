@@ -1,0 +1,164 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { Problem } from '../../core/problem.ts'
+import { problemFor } from './problems.ts'
+
+export type Row = Record<string, string | number | null>
+type Value = SQLInputValue
+
+export interface ConnectionOptions {
+  /** `full`: an answered write survives a power cut. `normal`: the last ones may be lost to it, the file is sound either way. */
+  readonly durability?: 'full' | 'normal'
+  /** How long to wait for another process that is writing. */
+  readonly busyMs?: number
+}
+
+/** The oldest SQLite without the fault that could lose a write-ahead log that was reset while being read. */
+const OLDEST_SQLITE = [3, 51, 3]
+
+/**
+ * One open database file. Writes go through `run` and `all`, never through
+ * `get` or an iterator: on a statement with RETURNING those two report the row
+ * before the commit has happened, and say nothing when it then fails.
+ */
+export class Connection {
+  readonly path: string
+  private readonly db: DatabaseSync
+  private readonly statements = new Map<string, StatementSync>()
+  private readonly busyMs: number
+
+  constructor(path: string, options: ConnectionOptions = {}) {
+    refuseOldSqlite()
+    this.path = path
+    this.busyMs = options.busyMs ?? 30_000
+    this.db = this.guarded(() => {
+      if (path !== ':memory:') prepareFile(path)
+      return new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true, allowExtension: false })
+    })
+    // Set one by one and explicitly: defaults differ between builds.
+    this.patiently(() =>
+      this.exec(`
+        PRAGMA trusted_schema = OFF;
+        PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = ${options.durability === 'normal' ? 'NORMAL' : 'FULL'};
+        PRAGMA fullfsync = ${process.platform === 'darwin' ? 1 : 0};
+        PRAGMA wal_autocheckpoint = 4000;
+        PRAGMA journal_size_limit = 67108864;
+        PRAGMA cache_size = -32768;
+        PRAGMA temp_store = MEMORY;`),
+    )
+  }
+
+  exec(sql: string): void {
+    this.guarded(() => this.db.exec(sql))
+  }
+
+  pragma(name: string): number {
+    return this.patiently(() => Number(this.db.prepare(`PRAGMA ${name}`).get()?.[name]))
+  }
+
+  /** Every row. Outside a transaction it waits its turn like everything else. */
+  all(sql: string, values: readonly Value[] = []): Row[] {
+    const rows = () => this.prepared(sql).all(...values) as Row[]
+    return this.db.isTransaction ? this.guarded(rows) : this.patiently(rows)
+  }
+
+  run(sql: string, values: readonly Value[] = []): void {
+    this.guarded(() => this.prepared(sql).run(...values))
+  }
+
+  /**
+   * Does `work` in one transaction.
+   *
+   * IMMEDIATE, not deferred: a transaction that reads first and then writes is
+   * refused with SQLITE_BUSY the moment another process has written in between,
+   * and no time-out applies to that upgrade. Taking the write lock at BEGIN
+   * makes rivals wait their turn instead.
+   */
+  together<T>(work: () => T): T {
+    this.patiently(() => this.prepared('BEGIN IMMEDIATE').run())
+    try {
+      const result = work()
+      this.run('COMMIT')
+      return result
+    } catch (error) {
+      // A full disk or an I/O error may have rolled back by itself already.
+      if (this.db.isTransaction) this.db.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  close(): void {
+    if (this.db.isOpen) this.db.close()
+  }
+
+  /**
+   * Tries until nobody else holds the lock. Our own back-off instead of
+   * SQLite's busy_timeout, whose growing pauses starve a waiter for good when
+   * others keep re-taking the lock: of eight processes one was never served.
+   */
+  private patiently<T>(work: () => T): T {
+    const began = performance.now()
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return this.guarded(work)
+      } catch (error) {
+        if (!(error instanceof Problem && error.code === 'store_busy')) throw error
+        if (performance.now() - began > this.busyMs) throw error
+        pause(0.1 + Math.random() * Math.min(6, 0.2 * 2 ** Math.min(attempt, 6)))
+      }
+    }
+  }
+
+  private guarded<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw problemFor(error, this.path)
+    }
+  }
+
+  private prepared(sql: string): StatementSync {
+    let statement = this.statements.get(sql)
+    if (!statement) {
+      statement = this.db.prepare(sql)
+      // Texts differ only in fields, statuses and limits, so they are few; a caller's odd limits are not kept for ever.
+      if (this.statements.size >= 256) this.statements.delete(this.statements.keys().next().value!)
+      this.statements.set(sql, statement)
+    }
+    return statement
+  }
+}
+
+/** Nobody but its owner may read a list; and git must not take it along. */
+function prepareFile(path: string): void {
+  if (existsSync(path)) return
+  const folder = dirname(path)
+  const ours = basename(folder) === '.punchlist'
+  mkdirSync(folder, { recursive: true, mode: ours ? 0o700 : undefined })
+  if (ours) {
+    chmodSync(folder, 0o700)
+    if (!existsSync(join(folder, '.gitignore'))) writeFileSync(join(folder, '.gitignore'), '*\n')
+  }
+  // SQLite gives -wal and -shm the permissions of the file itself.
+  closeSync(openSync(path, 'a', 0o600))
+}
+
+function refuseOldSqlite(): void {
+  const version = (process.versions['sqlite'] ?? '0').split('.').map(Number)
+  const difference = OLDEST_SQLITE.map((wanted, index) => (version[index] ?? 0) - wanted).find(step => step !== 0) ?? 0
+  if (difference < 0) {
+    throw new Problem(
+      'unsupported_runtime',
+      `This Node (${process.version}) brings SQLite ${process.versions['sqlite']}; ${OLDEST_SQLITE.join('.')} or newer is needed`,
+      'Install the newest Node 24 or later.',
+    )
+  }
+}
+
+const nobody = new Int32Array(new SharedArrayBuffer(4))
+
+function pause(ms: number): void {
+  Atomics.wait(nobody, 0, 0, ms)
+}

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { Problem } from '../../core/problem.ts'
+import type { Connection } from './connection.ts'
+
+/** In order, forward only; a migration that has been released is never edited. */
+const MIGRATIONS = ['0001-plan.sql']
+
+/** "Pnch": marks a file as ours, so that another program's database is never migrated by mistake. */
+const APPLICATION_ID = 0x506e6368
+
+/** Brings the file to the schema this program knows, all of it in one transaction, or refuses. */
+export function migrate(connection: Connection): void {
+  if (versionOf(connection) === MIGRATIONS.length) return
+  connection.together(() => {
+    // Read again under the write lock: another process may have been first.
+    const version = versionOf(connection)
+    for (const name of MIGRATIONS.slice(version)) {
+      connection.exec(readFileSync(new URL(`./migrations/${name}`, import.meta.url), 'utf8'))
+    }
+    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`)
+  })
+}
+
+function versionOf(connection: Connection): number {
+  const version = connection.pragma('user_version')
+  const ours = connection.pragma('application_id') === APPLICATION_ID
+  if (!ours && (version !== 0 || connection.all('SELECT 1 FROM sqlite_schema LIMIT 1').length > 0)) {
+    throw new Problem(
+      'unreadable_file',
+      `${connection.path} is a database of another program`,
+      'Name another file in "store" (punchlist.json or PUNCHLIST_STORE); this one was left untouched.',
+      { file: connection.path },
+    )
+  }
+  if (version > MIGRATIONS.length) {
+    throw new Problem(
+      'newer_schema',
+      `${connection.path} has schema ${version}, this punchlist knows ${MIGRATIONS.length}`,
+      'Update punchlist; nothing was written.',
+      { file: connection.path, schema: version, known: MIGRATIONS.length },
+    )
+  }
+  return version
+}

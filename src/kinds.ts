@@ -1,0 +1,5 @@
+import type { Kind } from './core/kind.ts'
+import { planItem, turn } from './plans/record.ts'
+
+/** Every kind of item there is. */
+export const kinds: readonly Kind[] = [planItem, turn]

@@ -1,0 +1,130 @@
+import * as v from 'valibot'
+import type { Event } from './core/event.ts'
+import { operation } from './core/operation.ts'
+import { planItem, type Turn, turn } from './plans/record.ts'
+import { currentTurn, itemsOf } from './plans/turns.ts'
+import { whatRemains } from './plans/work.ts'
+import type { Caller } from './core/operation.ts'
+
+const nullableText = v.nullable(v.string())
+const openPlan = v.object({ conversationId: v.string(), turnId: v.string(), remaining: v.number() })
+
+/** One screen: what is open, who works on what, what comes next. */
+export const status = operation({
+  name: 'status',
+  command: 'status',
+  readOnly: true,
+  summary: 'Show what is open, who works on it and what comes next.',
+  example: 'punchlist status',
+  input: v.object({}),
+  output: v.object({
+    root: v.string(),
+    plan: v.nullable(
+      v.object({
+        ...openPlan.entries,
+        completion: v.string(),
+        pending: v.number(),
+        inProgress: v.number(),
+        completed: v.number(),
+        cancelled: v.number(),
+        working: v.array(v.object({ id: v.string(), title: v.string(), owner: nullableText, startedAt: nullableText })),
+        next: v.array(v.object({ id: v.string(), title: v.string() })),
+      }),
+    ),
+    elsewhere: v.array(openPlan),
+  }),
+  async run(caller) {
+    const of = await currentTurn(caller)
+    return { root: caller.root, plan: of ? await planOf(caller, of) : null, elsewhere: await elsewhere(caller, of) }
+  },
+})
+
+const limits = {
+  limit: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer('must be a whole number'),
+      v.minValue(1, 'must be 1 or more'),
+      v.maxValue(10_000, 'must be 10000 or less'),
+      v.description('events at most; 50 if absent'),
+    ),
+  ),
+  after: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer('must be a whole number'),
+      v.minValue(0, 'must be 0 or more'),
+      v.description('only what happened after this number; the newest events if absent'),
+    ),
+  ),
+}
+
+/** Every move, as it was recorded. */
+export const log = operation({
+  name: 'log',
+  command: 'log',
+  readOnly: true,
+  summary: 'Show every move: when, who, what, from where to where, and why.',
+  example: 'punchlist log --follow',
+  input: v.object(limits),
+  output: v.object({
+    events: v.array(
+      v.object({
+        seq: v.number(),
+        at: v.string(),
+        kind: v.string(),
+        id: v.string(),
+        title: v.string(),
+        from: nullableText,
+        to: v.string(),
+        by: v.string(),
+        why: nullableText,
+        revision: v.number(),
+        token: v.number(),
+      }),
+    ),
+  }),
+  async run(caller, { limit = 50, after }) {
+    return { events: await caller.store.events(after === undefined ? { last: limit } : { after, limit }) }
+  },
+  async *follow(caller, { limit = 50, after }, signal) {
+    let events: Event[] = await caller.store.events(after === undefined ? { last: limit } : { after, limit })
+    let seen = after ?? 0
+    while (!signal.aborted) {
+      if (events.length > 0) yield { events }
+      seen = events.at(-1)?.seq ?? seen
+      if (events.length === 0) await caller.store.changed(seen, 60_000, signal)
+      events = await caller.store.events({ after: seen, limit: 1000 })
+    }
+  },
+})
+
+async function planOf(caller: Caller, of: Turn) {
+  const counts = await caller.store.count(planItem, itemsOf(of))
+  const working = await caller.store.find(planItem, { where: itemsOf(of), status: ['in_progress'], limit: 20 })
+  const waiting = await caller.store.find(planItem, { where: itemsOf(of), status: ['pending'], limit: 3 })
+  const { conversationId, turnId, completionMode } = of
+  return {
+    conversationId,
+    turnId,
+    completion: completionMode,
+    remaining: (counts['pending'] ?? 0) + (counts['in_progress'] ?? 0),
+    pending: counts['pending'] ?? 0,
+    inProgress: counts['in_progress'] ?? 0,
+    completed: counts['completed'] ?? 0,
+    cancelled: counts['cancelled'] ?? 0,
+    working: working.map(({ id, title, owner, startedAt }) => ({ id, title, owner, startedAt })),
+    next: waiting.map(({ id, title }) => ({ id, title })),
+  }
+}
+
+/** Open plans of other conversations, the newest first. */
+async function elsewhere(caller: Caller, here: Turn | undefined) {
+  const turns = await caller.store.find(turn, { status: ['open'], newest: true, limit: 20 })
+  const found = []
+  for (const of of turns.filter(({ id }) => id !== here?.id)) {
+    const { remaining } = await whatRemains(caller, of)
+    if (remaining > 0) found.push({ conversationId: of.conversationId, turnId: of.turnId, remaining })
+  }
+  return found
+}

@@ -1,0 +1,115 @@
+import { openStatuses } from '../core/lifecycle.ts'
+import { move } from '../core/move.ts'
+import { COMPLETION_MODES, type Caller, type CompletionMode } from '../core/operation.ts'
+import { newId } from '../core/id.ts'
+import { Problem } from '../core/problem.ts'
+import { planItem, type Turn, turn } from './record.ts'
+
+/** Which turn a call is about: the one its scope names, or the newest that is open in its conversation. */
+export async function currentTurn(caller: Caller): Promise<Turn | undefined> {
+  const { conversationId, turnId } = caller.scope
+  const query =
+    turnId === undefined ? { where: { conversationId }, status: ['open'] } : { where: { conversationId, turnId } }
+  const [found] = await caller.store.find(turn, { ...query, newest: true, limit: 1 })
+  return found
+}
+
+/**
+ * The turn a new plan goes into. Without a named one, a turn begins by itself
+ * when a plan is made while nothing is open, and ends the same way.
+ */
+export async function turnForNewItems(caller: Caller): Promise<Turn> {
+  const present = await currentTurn(caller)
+  const { turnId } = caller.scope
+  if (turnId !== undefined) return present ?? (await begin(caller, { turnId, named: 1 }))
+  if (present && (present.named === 1 || (await hasOpenItems(caller, present)))) return present
+  // Rivals that find the same turn drained begin the same successor, because it has one identity.
+  const next = await begin(caller, { turnId: newId(), named: 0, identity: `after:${present?.id ?? ''}` })
+  if (present) await end(caller, present)
+  return next
+}
+
+export interface TurnWish {
+  readonly turnId?: string | undefined
+  readonly completion?: CompletionMode | undefined
+  readonly checkCommand?: readonly string[] | undefined
+}
+
+/** Opens a turn by name, or changes how the present one's completions are believed: stricter, never looser. */
+export async function openTurn(caller: Caller, wish: TurnWish): Promise<Turn> {
+  const wanted = wish.turnId ?? caller.scope.turnId
+  const present = await currentTurn({ ...caller, scope: { ...caller.scope, turnId: wanted } })
+  if (!present) {
+    const before = await currentTurn({ ...caller, scope: { conversationId: caller.scope.conversationId } })
+    const opened = await begin(caller, { turnId: wanted ?? newId(), named: 1 }, wish)
+    if (before) await end(caller, before)
+    return opened
+  }
+  if (wish.turnId !== undefined && present.status === 'ended') {
+    throw new Problem(
+      'move_refused',
+      `Turn ${present.turnId} has ended`,
+      `Open a new turn and bring the open items along: punchlist plan turn NAME, then punchlist plan carry --from ${present.turnId}`,
+      { turnId: present.turnId },
+    )
+  }
+  const completion = wish.completion ?? present.completionMode
+  if (strictness(completion) < strictness(present.completionMode)) {
+    throw new Problem(
+      'move_refused',
+      `Turn ${present.turnId} is in mode ${present.completionMode}; it cannot be loosened to ${completion}`,
+      'Open a new turn with the mode you want: punchlist plan turn NAME --completion MODE',
+      { turnId: present.turnId, completion: present.completionMode },
+    )
+  }
+  return await move(caller.store, turn, {
+    id: present.id,
+    to: present.status,
+    fields: { completionMode: completion, checkCommand: wish.checkCommand ?? present.checkCommand },
+    by: caller.by,
+    at: caller.now().toISOString(),
+    why: `completions are ${completion}`,
+  })
+}
+
+/** Every item of a turn is found by this, never by the turn's own name alone. */
+export function itemsOf(of: Pick<Turn, 'conversationId' | 'turnId'>): { conversationId: string; turnId: string } {
+  return { conversationId: of.conversationId, turnId: of.turnId }
+}
+
+export async function hasOpenItems(caller: Caller, of: Turn): Promise<boolean> {
+  const status = openStatuses(planItem.lifecycle)
+  return (await caller.store.find(planItem, { where: itemsOf(of), status, limit: 1 })).length > 0
+}
+
+async function begin(
+  caller: Caller,
+  { turnId, named, identity }: { turnId: string; named: number; identity?: string },
+  wish: TurnWish = {},
+): Promise<Turn> {
+  const { conversationId } = caller.scope
+  const at = caller.now().toISOString()
+  const fields = {
+    conversationId,
+    turnId,
+    named,
+    completionMode: wish.completion ?? caller.completion,
+    checkCommand: wish.checkCommand ?? null,
+    createdAt: at,
+  }
+  const key = `${JSON.stringify(conversationId)}:${identity ?? `turn:${turnId}`}`
+  const [added] = await caller.store.insert(
+    turn,
+    [{ id: newId(), title: named === 1 ? turnId : 'unnamed turn', status: 'open', identity: key, fields }],
+    { by: caller.by, at },
+  )
+  return added!.item
+}
+
+async function end(caller: Caller, { id }: Turn): Promise<void> {
+  await move(caller.store, turn, { id, to: 'ended', by: caller.by, at: caller.now().toISOString() })
+}
+
+function strictness(mode: CompletionMode): number {
+  return COMPLETION_MODES.indexOf(mode)
+}

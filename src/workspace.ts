@@ -1,0 +1,88 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import type { CompletionMode } from './core/operation.ts'
+import { Problem } from './core/problem.ts'
+import type { Settings } from './settings.ts'
+
+/** Where a command works: the folder, what is set there, and the URL of its store. */
+export interface Workspace {
+  readonly root: string
+  readonly settings: Settings
+  /** `sqlite:/absolute/path`, `sqlite::memory:` or `postgres://…`: where plan, state and events are kept. */
+  readonly store: string
+  readonly completion: CompletionMode
+}
+
+export interface WorkspaceWish {
+  readonly cwd: string
+  readonly root?: string | undefined
+  readonly store?: string | undefined
+}
+
+/** Finds the workspace of a folder. Nothing is made or written. */
+export async function findWorkspace({ cwd, root: wanted, store }: WorkspaceWish): Promise<Workspace> {
+  const root = wanted === undefined ? rootOf(cwd) : existing(resolve(cwd, wanted))
+  const file = join(root, 'punchlist.json')
+  // Most commands run without the file: what reads it is loaded only when it is there.
+  const settings: Settings = existsSync(file) ? (await import('./settings.ts')).readSettings(file) : {}
+  return {
+    root,
+    settings,
+    store: storeUrl(store ?? settings.store, root),
+    completion: settings.plan?.completion ?? 'self',
+  }
+}
+
+/** The nearest folder upwards that is marked as a workspace, in the main worktree of its repository; else the folder itself. */
+function rootOf(cwd: string): string {
+  const marked = upwards(cwd, ['punchlist.json', '.punchlist', '.git'])
+  if (marked === undefined) return cwd
+  const worktree = upwards(marked, ['.git'])
+  const main = worktree && mainWorktree(worktree)
+  if (!worktree || !main) return marked
+  // All worktrees share one live list: the same folder there, if it has one.
+  const twin = join(main, relative(worktree, marked))
+  return existsSync(twin) ? twin : main
+}
+
+function upwards(from: string, names: readonly string[]): string | undefined {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    if (names.some(name => existsSync(join(folder, name)))) return folder
+    if (dirname(folder) === folder) return undefined
+  }
+}
+
+/** For a linked worktree, the main one. A submodule's `.git` is a file too, but it has no commondir. */
+function mainWorktree(worktree: string): string | undefined {
+  const file = join(worktree, '.git')
+  if (!statSync(file).isFile()) return undefined
+  const gitdir = /^gitdir: (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1]?.trim()
+  if (!gitdir) return undefined
+  const folder = resolve(worktree, gitdir)
+  const pointer = join(folder, 'commondir')
+  if (!existsSync(pointer)) return undefined
+  const common = resolve(folder, readFileSync(pointer, 'utf8').trim())
+  return basename(common) === '.git' ? dirname(common) : undefined
+}
+
+function storeUrl(wanted: string | undefined, root: string): string {
+  // With files, the lists that are files lie in folders of their own; the plan, the state and the events are here.
+  if (wanted === undefined || wanted === 'files') return `sqlite:${join(root, '.punchlist', 'punchlist.db')}`
+  if (/^postgres(?:ql)?:\/\//.test(wanted)) return wanted
+  const path = /^sqlite:(.+)$/.exec(wanted)?.[1]
+  if (path === undefined) {
+    throw new Problem(
+      'bad_input',
+      `"${wanted.slice(0, 60)}" is no store`,
+      'Use files, sqlite:PATH or postgres://USER@HOST/DATABASE.',
+    )
+  }
+  return path === ':memory:' || isAbsolute(path) ? wanted : `sqlite:${join(root, path)}`
+}
+
+function existing(folder: string): string {
+  if (existsSync(folder) && statSync(folder).isDirectory()) return folder
+  throw new Problem('bad_input', `${folder} is not a folder`, 'Give --root (or PUNCHLIST_ROOT) a folder that exists.', {
+    folder,
+  })
+}
