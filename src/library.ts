@@ -23,11 +23,11 @@ export interface OpenOptions {
 
 type Verb<Op extends Pick<Operation, 'input' | 'output'>> = (
   input: InferInput<Op['input']>,
-) => Promise<InferOutput<Op['output']>>
+) => Promise<InferOutput<ReturnType<Op['output']>>>
 /** A verb whose fields may all be left out. */
 type Easy<Op extends Pick<Operation, 'input' | 'output'>> = (
   input?: InferInput<Op['input']>,
-) => Promise<InferOutput<Op['output']>>
+) => Promise<InferOutput<ReturnType<Op['output']>>>
 
 /** An open workspace. Every verb is the operation that the command line and MCP offer, on this caller's behalf. */
 export interface Punchlist {

@@ -7,7 +7,7 @@ import { whatRemains } from './plans/work.ts'
 import type { Caller } from './core/operation.ts'
 
 const nullableText = v.nullable(v.string())
-const openPlan = v.object({ conversationId: v.string(), turnId: v.string(), remaining: v.number() })
+const openPlan = () => v.object({ conversationId: v.string(), turnId: v.string(), remaining: v.number() })
 
 /** One screen: what is open, who works on what, what comes next. */
 export const status = operation({
@@ -17,22 +17,25 @@ export const status = operation({
   summary: 'Show what is open, who works on it and what comes next.',
   example: 'punchlist status',
   input: v.object({}),
-  output: v.object({
-    root: v.string(),
-    plan: v.nullable(
-      v.object({
-        ...openPlan.entries,
-        completion: v.string(),
-        pending: v.number(),
-        inProgress: v.number(),
-        completed: v.number(),
-        cancelled: v.number(),
-        working: v.array(v.object({ id: v.string(), title: v.string(), owner: nullableText, startedAt: nullableText })),
-        next: v.array(v.object({ id: v.string(), title: v.string() })),
-      }),
-    ),
-    elsewhere: v.array(openPlan),
-  }),
+  output: () =>
+    v.object({
+      root: v.string(),
+      plan: v.nullable(
+        v.object({
+          ...openPlan().entries,
+          completion: v.string(),
+          pending: v.number(),
+          inProgress: v.number(),
+          completed: v.number(),
+          cancelled: v.number(),
+          working: v.array(
+            v.object({ id: v.string(), title: v.string(), owner: nullableText, startedAt: nullableText }),
+          ),
+          next: v.array(v.object({ id: v.string(), title: v.string() })),
+        }),
+      ),
+      elsewhere: v.array(openPlan()),
+    }),
   async run(caller) {
     const of = await currentTurn(caller)
     return { root: caller.root, plan: of ? await planOf(caller, of) : null, elsewhere: await elsewhere(caller, of) }
@@ -67,23 +70,24 @@ export const log = operation({
   summary: 'Show every move: when, who, what, from where to where, and why.',
   example: 'punchlist log --follow',
   input: v.object(limits),
-  output: v.object({
-    events: v.array(
-      v.object({
-        seq: v.number(),
-        at: v.string(),
-        kind: v.string(),
-        id: v.string(),
-        title: v.string(),
-        from: nullableText,
-        to: v.string(),
-        by: v.string(),
-        why: nullableText,
-        revision: v.number(),
-        token: v.number(),
-      }),
-    ),
-  }),
+  output: () =>
+    v.object({
+      events: v.array(
+        v.object({
+          seq: v.number(),
+          at: v.string(),
+          kind: v.string(),
+          id: v.string(),
+          title: v.string(),
+          from: nullableText,
+          to: v.string(),
+          by: v.string(),
+          why: nullableText,
+          revision: v.number(),
+          token: v.number(),
+        }),
+      ),
+    }),
   async run(caller, { limit = 50, after }) {
     return { events: await caller.store.events(after === undefined ? { last: limit } : { after, limit }) }
   },

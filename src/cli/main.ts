@@ -42,7 +42,7 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
   const { terminal } = around
   const { fields, globals, follow } = readArguments(argv, op)
   const asking = askingFrom(globals, around.env, around.cwd)
-  const input = op.form ? await op.form.input(fields, file => terminal.read(file)) : fields
+  const input = op.form ? await op.form.input(checked(op.form.args, fields), file => terminal.read(file)) : fields
   const workspace = await findWorkspace(asking.wish)
   const writes = typeof op.readOnly === 'function' ? !op.readOnly(input) : !op.readOnly
   const door = new StoreDoor(workspace.store)

@@ -6,7 +6,7 @@ import type { log, status } from '../overview.ts'
 import type { carryTodo, completeTodo, createTodo, listTodo, startTodo, turnTodo } from '../plans/operations.ts'
 import { type Cell, table } from './table.ts'
 
-type Answer<Op extends Pick<Operation, 'output'>> = InferOutput<Op['output']>
+type Answer<Op extends Pick<Operation, 'output'>> = InferOutput<ReturnType<Op['output']>>
 
 /** An answer for people: aligned text, colour only on a terminal, never control characters from stored text. */
 export function shown(name: string, answer: unknown, { colour }: { readonly colour: boolean }): string {
@@ -50,7 +50,13 @@ const SHOWN = {
     const { conversationId, turnId, status: state, completion, check } = turn
     const facts = { turn: turnId, conversation: conversationId, status: state, completion, check: check?.join(' ') }
     const known = Object.entries(facts).filter(([, value]) => value !== undefined)
-    return lines(table(known.map(([name, value]) => [name, value ?? '']), colour), leftOver(remaining))
+    return lines(
+      table(
+        known.map(([name, value]) => [name, value ?? '']),
+        colour,
+      ),
+      leftOver(remaining),
+    )
   },
 
   status({ root, plan, elsewhere }: Answer<typeof status>, colour: boolean) {
@@ -63,8 +69,14 @@ const SHOWN = {
     return lines(
       harmlessLine(`workspace ${root}`),
       plan && counts ? harmlessLine(`plan of turn ${plan.turnId}: ${counts.join(', ')}`) : 'no plan is open here',
-      table((plan?.working ?? []).map(({ title, owner }) => ['  in progress', title, owner ? `(${owner})` : '']), colour),
-      table((plan?.next ?? []).map(({ title }) => ['  next', title]), colour),
+      table(
+        (plan?.working ?? []).map(({ title, owner }) => ['  in progress', title, owner ? `(${owner})` : '']),
+        colour,
+      ),
+      table(
+        (plan?.next ?? []).map(({ title }) => ['  next', title]),
+        colour,
+      ),
       ...elsewhere.map(({ conversationId, turnId, remaining }) =>
         harmlessLine(`also open: ${remaining} in turn ${turnId} of conversation ${conversationId}`),
       ),
@@ -86,7 +98,12 @@ const SHOWN = {
 
   doctor: ({ checks }: { readonly checks: readonly Check[] }, colour: boolean) =>
     table(
-      checks.map(({ check, ok, fixed, detail, hint }) => [painted(fixed ? 'fixed' : ok ? 'ok' : 'WRONG'), check, detail, hint]),
+      checks.map(({ check, ok, fixed, detail, hint }) => [
+        painted(fixed ? 'fixed' : ok ? 'ok' : 'WRONG'),
+        check,
+        detail,
+        hint,
+      ]),
       colour,
     ),
 

@@ -49,7 +49,8 @@ export interface Operation<I = unknown, O = unknown> {
   readonly input: InputSchema
   /** What a model may send, where that is less than everyone else may. */
   readonly toolInput?: InputSchema
-  readonly output: OutputSchema
+  /** A function, because only the doors that publish it need it: most starts do without. */
+  readonly output: () => OutputSchema
   readonly positional?: readonly string[]
   readonly form?: CommandForm
   /** Whether it leaves the store as it is: then a missing one is not made. */
@@ -61,8 +62,8 @@ export interface Operation<I = unknown, O = unknown> {
 
 /** Writes an operation down once; every door offers it from there. */
 export function operation<const S extends InputSchema, const R extends OutputSchema>(
-  spec: Omit<Operation<v.InferOutput<S>, v.InferOutput<R>>, 'input' | 'output'> & { input: S; output: R },
-): Operation<v.InferOutput<S>, v.InferOutput<R>> & { input: S; output: R } {
+  spec: Omit<Operation<v.InferOutput<S>, v.InferOutput<R>>, 'input' | 'output'> & { input: S; output: () => R },
+): Operation<v.InferOutput<S>, v.InferOutput<R>> & { input: S; output: () => R } {
   return spec
 }
 

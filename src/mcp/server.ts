@@ -19,7 +19,7 @@ const INSTRUCTIONS =
 
 /** Makes a server for one connection or one request; both wirings ask for as many as they need. */
 export function serverFactory({ tools, callerFor, version }: ServerOptions): McpServerFactory {
-  const prepared = tools.map(op => ({ op, input: published(op.toolInput ?? op.input), output: published(op.output) }))
+  const prepared = tools.map(op => ({ op, input: published(op.toolInput ?? op.input), output: published(op.output()) }))
   return context => {
     // The library would announce changes of the list by itself, and there are none: what is offered is fixed at the start.
     const capabilities = { tools: { listChanged: false } }

@@ -32,17 +32,20 @@ const itemsOfShape = <const S extends v.ObjectEntries>(entries: S) =>
     v.maxLength(5000, 'must have at most 5000 items'),
   )
 
-const nextItems = v.pipe(v.array(v.object({ id: v.string(), title: v.string() })), v.description('what comes next'))
-const leftOver = { remaining: v.pipe(v.number(), v.description('items left, pending or in progress')), next: nextItems }
-const text = v.nullable(v.string())
-const turnShape = v.object({
-  conversationId: v.string(),
-  turnId: v.string(),
-  status: v.string(),
-  completion: v.picklist(COMPLETION_MODES),
-  check: v.nullable(v.array(v.string())),
-  createdAt: v.string(),
+const leftOver = () => ({
+  remaining: v.pipe(v.number(), v.description('items left, pending or in progress')),
+  next: v.pipe(v.array(v.object({ id: v.string(), title: v.string() })), v.description('what comes next')),
 })
+const text = () => v.nullable(v.string())
+const turnShape = () =>
+  v.object({
+    conversationId: v.string(),
+    turnId: v.string(),
+    status: v.string(),
+    completion: v.picklist(COMPLETION_MODES),
+    check: v.nullable(v.array(v.string())),
+    createdAt: v.string(),
+  })
 
 export const createTodo = operation({
   name: 'create_todo',
@@ -53,11 +56,12 @@ export const createTodo = operation({
   input: v.object({ items: itemsOfShape({ ...newItem, check: v.optional(checkLine) }) }),
   // A command that will be run comes from whoever runs the agent, never from the model.
   toolInput: v.object({ items: itemsOfShape(newItem) }),
-  output: v.object({
-    created: v.array(v.object({ id: v.string(), title: v.string(), order: v.number() })),
-    totalPending: v.number(),
-    ...leftOver,
-  }),
+  output: () =>
+    v.object({
+      created: v.array(v.object({ id: v.string(), title: v.string(), order: v.number() })),
+      totalPending: v.number(),
+      ...leftOver(),
+    }),
   positional: ['title'],
   form: {
     args: v.object({
@@ -91,7 +95,7 @@ export const createTodo = operation({
     const { of, added } = await addItems(caller, wanted)
     const counts = await caller.store.count(planItem, itemsOf(of))
     return {
-      created: added.map(({ item }) => ({ id: item.id, title: item.title, order: item.priority + 1 })),
+      created: added.map(({ id, title, priority }) => ({ id, title, order: priority + 1 })),
       totalPending: counts['pending'] ?? 0,
       ...briefly(await whatRemains(caller, of)),
     }
@@ -126,35 +130,36 @@ export const listTodo = operation({
   example: 'punchlist plan list --status all',
   input: v.object({ ...listing, all: v.optional(v.pipe(v.boolean(), v.description('every item, however many'))) }),
   toolInput: v.object(listing),
-  output: v.object({
-    items: v.array(
-      v.object({
-        id: v.string(),
-        title: v.string(),
-        context: v.string(),
-        completionCriteria: v.string(),
-        agentType: text,
-        status: v.string(),
-        priority: v.number(),
-        outcome: text,
-        createdAt: v.string(),
-        startedAt: text,
-        completedAt: text,
-        owner: text,
-        verifiedAt: text,
-        carriedFrom: text,
+  output: () =>
+    v.object({
+      items: v.array(
+        v.object({
+          id: v.string(),
+          title: v.string(),
+          context: v.string(),
+          completionCriteria: v.string(),
+          agentType: text(),
+          status: v.string(),
+          priority: v.number(),
+          outcome: text(),
+          createdAt: v.string(),
+          startedAt: text(),
+          completedAt: text(),
+          owner: text(),
+          verifiedAt: text(),
+          carriedFrom: text(),
+        }),
+      ),
+      summary: v.object({
+        total: v.number(),
+        pending: v.number(),
+        inProgress: v.number(),
+        completed: v.number(),
+        cancelled: v.number(),
       }),
-    ),
-    summary: v.object({
-      total: v.number(),
-      pending: v.number(),
-      inProgress: v.number(),
-      completed: v.number(),
-      cancelled: v.number(),
+      more: v.pipe(v.number(), v.description('matching items after this page')),
+      cursor: v.pipe(text(), v.description('send as `after` for the next page')),
     }),
-    more: v.pipe(v.number(), v.description('matching items after this page')),
-    cursor: v.pipe(text, v.description('send as `after` for the next page')),
-  }),
   async run(caller, { status, limit = 50, after, all = false }) {
     const of = await currentTurn(caller)
     const counts: Record<string, number> = of ? await caller.store.count(planItem, itemsOf(of)) : {}
@@ -182,13 +187,13 @@ export const listTodo = operation({
 })
 
 const todoId = v.pipe(line(100), v.description('id from list_todo, or its number in the list'))
-const answer = v.object({
+const answer = () => ({
   id: v.string(),
   title: v.string(),
   status: v.string(),
-  outcome: text,
-  completedAt: text,
-  ...leftOver,
+  outcome: text(),
+  completedAt: text(),
+  ...leftOver(),
 })
 
 export const startTodo = operation({
@@ -198,7 +203,7 @@ export const startTodo = operation({
   summary: 'Mark an item as in progress before working on it; without an id, the next one that waits.',
   example: 'punchlist plan start',
   input: v.object({ todoId: v.optional(todoId) }),
-  output: v.object({ ...answer.entries, context: v.string(), completionCriteria: v.string(), startedAt: text }),
+  output: () => v.object({ ...answer(), context: v.string(), completionCriteria: v.string(), startedAt: text() }),
   positional: ['todoId'],
   async run(caller, input) {
     const { of, item } = await startItem(caller, input.todoId)
@@ -223,7 +228,7 @@ export const completeTodo = operation({
     ),
     status: v.optional(v.picklist(['completed', 'cancelled']), 'completed'),
   }),
-  output: v.object({ ...answer.entries, verifiedAt: text }),
+  output: () => v.object({ ...answer(), verifiedAt: text() }),
   positional: ['todoId', 'outcome'],
   async run(caller, input) {
     const { of, item } = await finishItem(caller, { id: input.todoId, outcome: input.outcome, status: input.status })
@@ -241,12 +246,13 @@ export const carryTodo = operation({
       v.pipe(line(200), v.description('the turn to carry from; the newest other one with open items if absent')),
     ),
   }),
-  output: v.object({
-    from: v.string(),
-    to: v.string(),
-    carried: v.array(v.object({ id: v.string(), title: v.string(), order: v.number(), carriedFrom: v.string() })),
-    ...leftOver,
-  }),
+  output: () =>
+    v.object({
+      from: v.string(),
+      to: v.string(),
+      carried: v.array(v.object({ id: v.string(), title: v.string(), order: v.number(), carriedFrom: v.string() })),
+      ...leftOver(),
+    }),
   async run(caller, { from }) {
     const { of, source, carried } = await carryItems(caller, from)
     return {
@@ -279,7 +285,7 @@ export const turnTodo = operation({
     ),
     check: v.optional(checkLine),
   }),
-  output: v.object({ turn: v.nullable(turnShape), ...leftOver }),
+  output: () => v.object({ turn: v.nullable(turnShape()), ...leftOver() }),
   positional: ['turnId'],
   async run(caller, { turnId, completion, check: command }) {
     const changes = turnId !== undefined || completion !== undefined || command !== undefined

@@ -16,17 +16,18 @@ export async function currentTurn(caller: Caller): Promise<Turn | undefined> {
 
 /**
  * The turn a new plan goes into. Without a named one, a turn begins by itself
- * when a plan is made while nothing is open, and ends the same way.
+ * when a plan is made while nothing is open; the one before has then ended.
  */
-export async function turnForNewItems(caller: Caller): Promise<Turn> {
+export async function turnForNewItems(caller: Caller): Promise<{ of: Turn; before?: Turn }> {
   const present = await currentTurn(caller)
   const { turnId } = caller.scope
-  if (turnId !== undefined) return present ?? (await begin(caller, { turnId, named: 1 }))
-  if (present && (present.named === 1 || (await hasOpenItems(caller, present)))) return present
+  if (turnId !== undefined) return { of: present ?? (await begin(caller, { turnId, named: 1 })) }
+  if (present && (present.named === 1 || !(await isDrained(caller, present)))) return { of: present }
   // Rivals that find the same turn drained begin the same successor, because it has one identity.
-  const next = await begin(caller, { turnId: newId(), named: 0, identity: `after:${present?.id ?? ''}` })
-  if (present) await end(caller, present)
-  return next
+  const of = await begin(caller, { turnId: newId(), named: 0, identity: `after:${present?.id ?? ''}` })
+  if (!present) return { of }
+  await end(caller, present)
+  return { of, before: present }
 }
 
 export interface TurnWish {
@@ -77,9 +78,11 @@ export function itemsOf(of: Pick<Turn, 'conversationId' | 'turnId'>): { conversa
   return { conversationId: of.conversationId, turnId: of.turnId }
 }
 
-export async function hasOpenItems(caller: Caller, of: Turn): Promise<boolean> {
-  const status = openStatuses(planItem.lifecycle)
-  return (await caller.store.find(planItem, { where: itemsOf(of), status, limit: 1 })).length > 0
+/** Whether it has had a plan, and nothing of it is left. A turn that has just begun is not drained. */
+async function isDrained(caller: Caller, of: Turn): Promise<boolean> {
+  const counts = await caller.store.count(planItem, itemsOf(of))
+  const open = openStatuses(planItem.lifecycle)
+  return Object.keys(counts).length > 0 && !open.some(status => counts[status])
 }
 
 async function begin(

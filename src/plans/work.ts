@@ -4,7 +4,6 @@ import { openStatuses } from '../core/lifecycle.ts'
 import { claim, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import type { Added } from '../core/store.ts'
 import { evidenceIn } from './evidence.ts'
 import { type PlanItem, planItem, type Turn, turn } from './record.ts'
 import { currentTurn, itemsOf, turnForNewItems } from './turns.ts'
@@ -24,11 +23,8 @@ export interface NewItem {
  * word and still open, is given back instead: a caller that lost our answer
  * sends the same batch again.
  */
-export async function addItems(
-  caller: Caller,
-  items: readonly NewItem[],
-): Promise<{ of: Turn; added: Added<PlanItem>[] }> {
-  const of = await turnForNewItems(caller)
+export async function addItems(caller: Caller, items: readonly NewItem[]): Promise<{ of: Turn; added: PlanItem[] }> {
+  const { of, before } = await turnForNewItems(caller)
   const at = caller.now().toISOString()
   const seen = new Map<string, number>()
   const drafts = items.map(item => {
@@ -39,7 +35,8 @@ export async function addItems(
     seen.set(key, times)
     return draftOf(of, item, at, `${key}:${times}`)
   })
-  return { of, added: await caller.store.insert(planItem, drafts, { by: caller.by, at }) }
+  const added = (await caller.store.insert(planItem, drafts, { by: caller.by, at })).map(({ item }) => item)
+  return await together(caller, { of, before, added })
 }
 
 /** An item of the caller's own plan, by id or by its number in the list. */
@@ -116,24 +113,10 @@ export async function carryItems(
 ): Promise<{ of: Turn; source: Turn; carried: PlanItem[] }> {
   const source = from === undefined ? await latestUnfinished(caller) : await namedTurn(caller, from)
   if (!source) throw nothingToCarry(caller)
-  const of = await turnForNewItems(caller)
-  const status = openStatuses(planItem.lifecycle)
-  const left = of.id === source.id ? [] : await caller.store.find(planItem, { where: itemsOf(source), status })
-  if (left.length === 0) throw nothingToCarry(caller)
-  const at = caller.now().toISOString()
-  const there = await caller.store.find(planItem, { where: itemsOf(of) })
-  const drafts = left
-    .filter(item => !there.some(({ carriedFrom }) => carriedFrom === item.id))
-    .map(item => {
-      const { agentType, checkCommand } = item
-      const kept = { ...item, agentType: agentType ?? undefined, checkCommand: checkCommand ?? undefined }
-      const draft = draftOf(of, kept, at, `${of.id}:${item.id}`)
-      return { ...draft, fields: { ...draft.fields, carriedFrom: item.id } }
-    })
-  await caller.store.insert(planItem, drafts, { by: caller.by, at, why: `carried from turn ${source.turnId}` })
-  const ids = new Set(left.map(({ id }) => id))
-  const now = await caller.store.find(planItem, { where: itemsOf(of) })
-  return { of, source, carried: now.filter(({ carriedFrom }) => carriedFrom !== null && ids.has(carriedFrom)) }
+  const { of } = await turnForNewItems(caller)
+  const carried = of.id === source.id ? [] : await copyOpen(caller, source, of)
+  if (carried.length === 0) throw nothingToCarry(caller)
+  return { of, source, carried }
 }
 
 /** What is left of a plan: how much, and what comes first apart from the item one has just dealt with. */
@@ -147,6 +130,50 @@ export async function whatRemains(
   const first = await caller.store.find(planItem, { where: itemsOf(of), status, limit: 4 })
   const next = first.filter(({ id }) => id !== dealtWith?.id).slice(0, 3)
   return { remaining: status.reduce((sum, name) => sum + (counts[name] ?? 0), 0), next }
+}
+
+/**
+ * Two that add at once may see the last item finished in between: one then adds
+ * to a turn that the other has ended. Whoever comes second to look, the adder at
+ * the turn or the ender at its items, brings them along; both may, it is once.
+ */
+async function together(
+  caller: Caller,
+  { of, before, added }: { of: Turn; before: Turn | undefined; added: PlanItem[] },
+): Promise<{ of: Turn; added: PlanItem[] }> {
+  if (before) await copyOpen(caller, before, of)
+  if (caller.scope.turnId !== undefined) return { of, added }
+  const [now] = await caller.store.find(turn, { where: { id: of.id }, limit: 1 })
+  if (now?.status !== 'ended') return { of, added }
+  const next = (await turnForNewItems(caller)).of
+  const copies = await copyOpen(caller, of, next)
+  const ids = new Set(added.map(({ id }) => id))
+  return { of: next, added: copies.filter(({ carriedFrom }) => carriedFrom !== null && ids.has(carriedFrom)) }
+}
+
+/** Copies of everything that is open in one turn, in another: made now, or there already. */
+async function copyOpen(caller: Caller, source: Turn, of: Turn): Promise<PlanItem[]> {
+  const status = openStatuses(planItem.lifecycle)
+  const left = await caller.store.find(planItem, { where: itemsOf(source), status })
+  if (left.length === 0) return []
+  const ids = new Set(left.map(({ id }) => id))
+  const copies = async () =>
+    (await caller.store.find(planItem, { where: itemsOf(of) })).filter(
+      ({ carriedFrom }) => carriedFrom !== null && ids.has(carriedFrom),
+    )
+  // What was copied before and is finished by now has given up its identity, but is not to be done again.
+  const there = new Set((await copies()).map(({ carriedFrom }) => carriedFrom))
+  const at = caller.now().toISOString()
+  const drafts = left
+    .filter(({ id }) => !there.has(id))
+    .map(item => {
+      const { agentType, checkCommand } = item
+      const kept = { ...item, agentType: agentType ?? undefined, checkCommand: checkCommand ?? undefined }
+      const draft = draftOf(of, kept, at, `${of.id}:${item.id}`)
+      return { ...draft, fields: { ...draft.fields, carriedFrom: item.id } }
+    })
+  await caller.store.insert(planItem, drafts, { by: caller.by, at, why: `carried from turn ${source.turnId}` })
+  return await copies()
 }
 
 function draftOf(of: Turn, item: NewItem, at: string, identity: string): Draft {

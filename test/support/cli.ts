@@ -44,14 +44,14 @@ export async function ended(child: ChildProcess): Promise<Ran> {
 
 /** Runs it with --json and gives back what it answered; anything but success fails the test. */
 export async function answer<T = Record<string, never>>(args: readonly string[], around: Surrounded): Promise<T> {
-  const { status, stdout, stderr } = await punchlist([...args, '--json'], around)
+  const { status, stdout, stderr } = await punchlist(['--json', ...args], around)
   if (status !== 0) throw new Error(`punchlist ${args.join(' ')}: exit ${status}\n${stderr}`)
   return JSON.parse(stdout) as T
 }
 
 /** Runs it with --json and gives back the refusal with its exit status. */
 export async function refusal(args: readonly string[], around: Surrounded) {
-  const { status, stdout, stderr } = await punchlist([...args, '--json'], around)
+  const { status, stdout, stderr } = await punchlist(['--json', ...args], around)
   if (stdout !== '') throw new Error(`punchlist ${args.join(' ')} answered: ${stdout}`)
   const { error } = JSON.parse(stderr) as {
     error: { code: string; message: string; hint: string; details: Record<string, unknown> }

@@ -14,6 +14,7 @@ const BOOT = 2 ** 38
 export class LeaseClock {
   private readonly connection: Connection
   private origin: number | undefined
+  private ahead = 0
 
   constructor(connection: Connection) {
     this.connection = connection
@@ -25,9 +26,11 @@ export class LeaseClock {
     return this.origin + (ON_LINUX ? Number(process.hrtime.bigint() / 1_000_000n) : Date.now())
   }
 
-  /** For people: when that will be by the wall clock. */
+  /** For people: when that will be by the wall clock. The same time reads the same until the wall clock is set. */
   wall(time: number): string {
-    return new Date(Date.now() + time - this.now()).toISOString()
+    const ahead = Date.now() - this.now()
+    if (Math.abs(ahead - this.ahead) > 50) this.ahead = ahead
+    return new Date(time + this.ahead).toISOString()
   }
 
   private findOrigin(): number {

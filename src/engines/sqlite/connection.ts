@@ -36,11 +36,10 @@ export class Connection {
       if (path !== ':memory:') prepareFile(path)
       return new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true, allowExtension: false })
     })
-    // Set one by one and explicitly: defaults differ between builds.
+    // Set one by one and explicitly: defaults differ between builds. None of these is kept in the file.
     this.patiently(() =>
       this.exec(`
         PRAGMA trusted_schema = OFF;
-        PRAGMA journal_mode = WAL;
         PRAGMA synchronous = ${options.durability === 'normal' ? 'NORMAL' : 'FULL'};
         PRAGMA fullfsync = ${process.platform === 'darwin' ? 1 : 0};
         PRAGMA wal_autocheckpoint = 4000;
@@ -48,6 +47,11 @@ export class Connection {
         PRAGMA cache_size = -32768;
         PRAGMA temp_store = MEMORY;`),
     )
+  }
+
+  /** Kept in the file: only for one that is ours, or is to be. */
+  useWriteAheadLog(): void {
+    this.patiently(() => this.exec('PRAGMA journal_mode = WAL'))
   }
 
   exec(sql: string): void {

@@ -11,6 +11,7 @@ const APPLICATION_ID = 0x506e6368
 /** Brings the file to the schema this program knows, all of it in one transaction, or refuses. */
 export function migrate(connection: Connection): void {
   if (versionOf(connection) === MIGRATIONS.length) return
+  connection.useWriteAheadLog()
   connection.together(() => {
     // Read again under the write lock: another process may have been first.
     const version = versionOf(connection)

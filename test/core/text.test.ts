@@ -1,0 +1,141 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runCheck } from '../../src/core/check.ts'
+import { harmless, harmlessLine, redacted } from '../../src/core/text.ts'
+import { words } from '../../src/core/words.ts'
+import { evidenceIn } from '../../src/plans/evidence.ts'
+
+/** Text as people, programs and attackers send it. */
+const anything = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({
+    unit: fc.constantFrom('\u001b', '[', ';', 'm', '\u009b', '\n', '"', "'", '\\', ' ', '`', 'a', '/', '.', ':', '@'),
+    maxLength: 300,
+  }),
+)
+
+describe('text from outside', () => {
+  test('made harmless, it holds nothing a terminal obeys, and printable text is as it was', () => {
+    fc.assert(
+      fc.property(anything, text => {
+        // oxlint-disable-next-line no-control-regex -- their absence is the point
+        expect(harmlessLine(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/)
+      }),
+    )
+    expect(harmless('plain, ünïcode ✓ 日本\nand lines')).toBe('plain, ünïcode ✓ 日本\nand lines')
+  })
+
+  test('words: what a shell would make of quotes, and nothing more', () => {
+    expect(words('npm test')).toEqual(['npm', 'test'])
+    expect(words(`a "b c" 'd "e"' f\\ g "h\\"i" ''`)).toEqual(['a', 'b c', 'd "e"', 'f g', 'h"i', ''])
+    expect(words('echo $HOME; rm -rf * | x && y')).toEqual(['echo', '$HOME;', 'rm', '-rf', '*', '|', 'x', '&&', 'y'])
+    expect(words('open "quote')).toBeUndefined()
+    expect(words('   ')).toEqual([])
+    fc.assert(
+      fc.property(fc.array(anything), list => {
+        const line = list.map(word => `'${word.replaceAll("'", `'"'"'`)}'`).join(' ')
+        expect(words(line)).toEqual(list)
+      }),
+    )
+  })
+
+  test('credentials are taken out', () => {
+    for (const secret of [
+      'sk-abcdefghijklmnopqrstuvwx',
+      'ghp_abcdefghijklmnopqrstuvwxyz0123456789',
+      'AKIAABCDEFGHIJKLMNOP',
+      'Bearer abcdef.ghijkl-mnop',
+      'postgres://user:hunter2@db.example.org/x',
+      '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----',
+    ]) {
+      const out = redacted(`before ${secret} after`)
+      expect(out).toContain('[redacted]')
+      expect(out).not.toMatch(/abcdefghij|hunter2|MIIE|ABCDEFGHIJ/)
+      expect(out).toMatch(/^before .* after$/s)
+    }
+    expect(redacted('nothing to see: a-b c_d https://example.org/x')).toBe(
+      'nothing to see: a-b c_d https://example.org/x',
+    )
+  })
+
+  test('no input takes long, however long and odd it is', () => {
+    const odd = [
+      ' ',
+      '\n',
+      'a',
+      '`',
+      '"',
+      '\\',
+      'a/',
+      '://',
+      'a.',
+      '#',
+      '0',
+      'sk-',
+      '-----BEGIN PRIVATE KEY-----',
+      'a:b@',
+      'Bearer ',
+    ]
+    for (const unit of odd) {
+      const text = unit.repeat(Math.ceil(200_000 / unit.length))
+      for (const reader of [harmless, harmlessLine, redacted, words, evidenceIn]) {
+        const began = performance.now()
+        reader(text)
+        expect(performance.now() - began, `${reader.name} of ${JSON.stringify(unit)}`).toBeLessThan(1000)
+      }
+    }
+  })
+})
+
+describe('a check', () => {
+  const now = () => new Date()
+  const node = process.execPath
+
+  test('keeps command, exit status, duration and the end of both outputs', async () => {
+    const script = `process.stdout.write('x'.repeat(10000)); console.error('the end'); process.exitCode = 4`
+    const ran = await runCheck([node, '-e', script], { cwd: '/', now })
+    expect(ran).toMatchObject({ command: [node, '-e', script], exit: 4, signal: null })
+    expect(ran.output.length).toBe(4096)
+    expect(ran.output).toContain('the end')
+    expect(ran.durationMs).toBeGreaterThan(0)
+  })
+
+  test('that cannot be started, or is killed, has not passed', async () => {
+    expect(await runCheck(['no-such-program'], { cwd: '/', now })).toMatchObject({
+      exit: null,
+      output: expect.stringContaining('ENOENT'),
+    })
+    expect(await runCheck([node, '-e', 'process.kill(process.pid, "SIGKILL")'], { cwd: '/', now })).toMatchObject({
+      exit: null,
+      signal: 'SIGKILL',
+    })
+  })
+
+  test('that goes on for ever is stopped, with everything it started', async () => {
+    const script = `const { spawn } = require('node:child_process'); const c = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']); console.log('child ' + c.pid); setInterval(() => {}, 1000)`
+    const ran = await runCheck([node, '-e', script], { cwd: '/', now, timeoutMs: 700 })
+    expect(ran.exit).toBeNull()
+    expect(ran.output).toContain('stopped after 700 ms')
+    const child = Number(/child (\d+)/.exec(ran.output)?.[1])
+    await expect.poll(() => alive(child), { timeout: 5000 }).toBe(false)
+  })
+
+  test('sees the environment without what looks like a credential', async () => {
+    process.env['PUNCHLIST_TEST_API_KEY'] = 'secret'
+    process.env['PUNCHLIST_TEST_PLAIN'] = 'plain'
+    const ran = await runCheck(
+      [node, '-e', 'console.log(process.env.PUNCHLIST_TEST_API_KEY, process.env.PUNCHLIST_TEST_PLAIN)'],
+      { cwd: '/', now },
+    )
+    expect(ran.output).toBe('undefined plain\n')
+  })
+})
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

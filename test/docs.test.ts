@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Lifecycle } from '../src/core/lifecycle.ts'
+import { refusalFor } from '../src/core/lifecycle.ts'
+import { PROBLEMS } from '../src/core/problem.ts'
+import { planItem } from '../src/plans/record.ts'
+import { consoleBlocks, play } from './support/console-blocks.ts'
+import { scratch } from './support/scratch.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (page: string) => readFileSync(join(root, page), 'utf8')
+
+/** A record with every field filled in, so that only the move itself is judged. */
+const complete = (life: Lifecycle, status: string) => {
+  const needed = [...Object.values(life.statuses).flatMap(({ needs = [] }) => needs)]
+  return { ...Object.fromEntries(needed.map(field => [field, 'x'])), status }
+}
+
+describe.each([{ page: 'docs/plan.md', kind: planItem }])(
+  '$page tells the truth about status changes',
+  ({ page, kind }) => {
+    const life = kind.lifecycle
+    const rows = [...read(page).matchAll(/^\| (\w+) \| (\w+) \|.*\|$/gm)].map(([, from, to]) => `${from} -> ${to}`)
+    const listed = new Set(rows.filter(row => row !== 'From -> To'))
+    const statuses = Object.keys(life.statuses)
+
+    test('it lists moves of this kind', () => {
+      expect(listed.size).toBeGreaterThan(statuses.length)
+      for (const row of listed) expect(['new', ...statuses]).toEqual(expect.arrayContaining(row.split(' -> ')))
+    })
+
+    for (const from of ['new', ...statuses]) {
+      for (const to of statuses.filter(status => status !== from)) {
+        const granted = listed.has(`${from} -> ${to}`)
+        test(`${from} -> ${to} is ${granted ? 'granted' : 'refused'}`, () => {
+          const refusal = refusalFor(life, from === 'new' ? null : from, complete(life, to))
+          expect(refusal === undefined).toBe(granted)
+        })
+      }
+    }
+  },
+)
+
+test('docs/errors.md lists every code with its exit status, and no other', () => {
+  const listed = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d) \|/gm)].map(([, code, exit]) => [
+    code,
+    Number(exit),
+  ])
+  expect(Object.fromEntries(listed)).toEqual(
+    Object.fromEntries(Object.entries(PROBLEMS).map(([code, { exit }]) => [code, exit])),
+  )
+})
+
+describe('what the pages show is what happens', () => {
+  const pages = [
+    'README.md',
+    ...readdirSync(join(root, 'docs'))
+      .filter(name => name.endsWith('.md'))
+      .map(name => `docs/${name}`),
+  ]
+  for (const page of pages) {
+    consoleBlocks(page).forEach((block, index) => {
+      test(`${page}: console block ${index + 1}`, async () => {
+        const cwd = scratch()
+        const printed = await play(block, cwd)
+        block.forEach((typed, n) => {
+          expect(printed[n], `${page}:${typed.line} punchlist ${typed.args.join(' ')}`).toBe(typed.printed)
+        })
+      })
+    })
+  }
+})

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+const src = join(import.meta.dirname, '../src')
+
+/** Which room may use which: doors open one way. A file at the top of the house is a room of its own. */
+const MAY_USE: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  plans: ['core'],
+  engines: ['core'],
+  'kinds.ts': ['core', 'plans'],
+  'open.ts': ['core', 'engines'],
+  'settings.ts': ['core'],
+  'workspace.ts': ['core', 'settings.ts'],
+  'overview.ts': ['core', 'plans'],
+  'doctor.ts': ['core', 'kinds.ts', 'open.ts', 'workspace.ts'],
+  'operations.ts': ['core', 'plans', 'overview.ts'],
+  'library.ts': ['core', 'plans', 'open.ts', 'workspace.ts'],
+  'index.ts': ['core', 'plans', 'kinds.ts', 'library.ts', 'open.ts', 'operations.ts'],
+  mcp: ['core'],
+  cli: ['core', 'mcp', 'doctor.ts', 'open.ts', 'operations.ts', 'overview.ts', 'plans', 'workspace.ts'],
+}
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'))
+const room = (file: string) => relative(src, file).split('/')[0]!
+
+function uses(file: string): { from: string; to: string; line: string }[] {
+  const text = readFileSync(join(src, file), 'utf8')
+  return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([line, path]) => ({
+    from: room(join(src, file)),
+    to: room(resolve(src, dirname(file), path!)),
+    line: `${file}: ${line}`,
+  }))
+}
+
+test('every room is on the plan', () => {
+  expect(Object.keys(MAY_USE).toSorted()).toEqual([...new Set(files.map(file => room(join(src, file))))].toSorted())
+})
+
+test('doors open one way', () => {
+  const wrong = files.flatMap(uses).filter(({ from, to }) => from !== to && !MAY_USE[from]?.includes(to))
+  expect(wrong.map(({ line }) => line)).toEqual([])
+})
+
+test('one engine does not know another', () => {
+  const engines = readdirSync(join(src, 'engines'))
+  const wrong = files
+    .filter(file => file.startsWith('engines/'))
+    .filter(file =>
+      engines.some(
+        name => !file.startsWith(`engines/${name}/`) && readFileSync(join(src, file), 'utf8').includes(`/${name}/`),
+      ),
+    )
+  expect(wrong).toEqual([])
+})
+
+test('only bin ends the process, and a door that has lost its reader', () => {
+  const ending = files.filter(file => /process\.exit\(/.test(readFileSync(join(src, file), 'utf8')))
+  expect(ending).toEqual(['cli/terminal.ts'])
+})
+
+test('drivers and servers are loaded when first used', () => {
+  const eager = files
+    .filter(file => !file.startsWith('mcp/') && !file.startsWith('engines/'))
+    .filter(file =>
+      /^import (?!type).*'(?:pg|hono|@hono|@modelcontextprotocol)/m.test(readFileSync(join(src, file), 'utf8')),
+    )
+  expect(eager).toEqual([])
+})
