@@ -38,7 +38,11 @@ process.exitCode = failed === 0 ? 0 : 1
 
 async function run([program, ...args]: readonly string[]): Promise<number | null> {
   const path = `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`
-  const child = spawn(program!, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, PATH: path } })
+  const child = spawn(program!, args, {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, PATH: path },
+  })
   return await new Promise((done, fail) => {
     child.on('error', fail)
     child.on('exit', done)

@@ -16,13 +16,16 @@ export interface Check extends Finding {
 }
 
 /** Looks at everything that must be right for a workspace to work, and with `fix` puts right what is safe to. */
-export async function examine(workspace: Workspace, fix: boolean): Promise<Check[]> {
+export async function examine(
+  workspace: Workspace,
+  { fix, trusted }: { fix: boolean; trusted: boolean },
+): Promise<Check[]> {
   const file = workspace.store.startsWith('sqlite:') ? workspace.store.slice('sqlite:'.length) : undefined
   const about = [well('workspace', workspace.root), well('node', process.version)]
   if (file !== undefined && file !== ':memory:' && !existsSync(file)) {
     return [...about, well('store', `${file} is not there yet; the first write makes it`)]
   }
-  const door = new StoreDoor(workspace.store)
+  const door = new StoreDoor(workspace)
   try {
     const store = await door.store(false)
     const found = (await store.inspect()).map(one => ({
@@ -31,7 +34,8 @@ export async function examine(workspace: Workspace, fix: boolean): Promise<Check
       hint: one.ok ? '' : RESTORE,
       ...damage(one),
     }))
-    return [...about, ...found, ...privacy(file, fix), await records(store)]
+    if (trusted) (await import('./trust.ts')).trust(workspace.store, workspace.root)
+    return [...about, ...found, ...privacy(file, fix), await commands(door), await records(store)]
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const { code, hint, message } = error
@@ -66,6 +70,15 @@ function mended(check: string, ok: boolean, fix: boolean, mend: () => void): Che
   if (!ok && fix) mend()
   const detail = ok ? 'yes' : fix ? 'put right' : 'no'
   return { check, ok: ok || fix, detail, hint: ok || fix ? '' : 'Run: punchlist doctor --fix', fixed: !ok && fix }
+}
+
+/** Not being trusted is no fault: most stores that came with a folder hold no commands. */
+async function commands(door: StoreDoor): Promise<Check> {
+  const trusted = await door.mayRun()
+  const detail = trusted
+    ? 'may be run'
+    : 'are not run: this store was not made here by you; punchlist doctor --trust if it is yours'
+  return { check: 'stored checks', ok: true, detail, hint: '', fixed: false }
 }
 
 /** Every stored record must satisfy its own status: another program may have written some. */

@@ -22,11 +22,11 @@ export interface OpenOptions {
 }
 
 type Verb<Op extends Pick<Operation, 'input' | 'output'>> = (
-  input: InferInput<Op['input']>,
+  input: InferInput<ReturnType<Op['input']>>,
 ) => Promise<InferOutput<ReturnType<Op['output']>>>
 /** A verb whose fields may all be left out. */
 type Easy<Op extends Pick<Operation, 'input' | 'output'>> = (
-  input?: InferInput<Op['input']>,
+  input?: InferInput<ReturnType<Op['input']>>,
 ) => Promise<InferOutput<ReturnType<Op['output']>>>
 
 /** An open workspace. Every verb is the operation that the command line and MCP offer, on this caller's behalf. */
@@ -51,7 +51,7 @@ export interface Punchlist {
 /** Opens a workspace for a program. The store is made when it is not there. */
 export async function open(options: OpenOptions = {}): Promise<Punchlist> {
   const workspace = await findWorkspace({ cwd: options.root ?? process.cwd(), store: options.store })
-  const store = await new StoreDoor(workspace.store).store(true)
+  const store = await new StoreDoor(workspace).store(true)
   return punchlistFor({
     store,
     root: workspace.root,
@@ -59,6 +59,8 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
     scope: { conversationId: options.conversation ?? 'default', turnId: options.turn },
     completion: options.completion ?? workspace.completion,
     now: options.now ?? (() => new Date()),
+    // A program that opens a store answers for what is in it.
+    mayRun: async () => true,
   })
 }
 

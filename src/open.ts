@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Store } from './core/store.ts'
+import type { Workspace } from './workspace.ts'
 
 /** Opens the store of a URL. Engines are loaded when first used. */
 export async function openStore(url: string): Promise<Store> {
@@ -16,19 +17,17 @@ export async function openStore(url: string): Promise<Store> {
  * read of a store that was never made is answered by an empty one in memory.
  */
 export class StoreDoor {
-  private readonly url: string
+  private readonly workspace: Workspace
   private opened: Promise<Store> | undefined
 
-  constructor(url: string) {
-    this.url = url
+  constructor(workspace: Workspace) {
+    this.workspace = workspace
   }
 
   async store(writes: boolean): Promise<Store> {
-    const file = this.url.startsWith('sqlite:') ? this.url.slice('sqlite:'.length) : undefined
-    if (!writes && !this.opened && file !== undefined && file !== ':memory:' && !existsSync(file)) {
-      return await openStore('sqlite::memory:')
-    }
-    this.opened ??= openStore(this.url)
+    const missing = !this.opened && isMissing(this.workspace.store)
+    if (missing && !writes) return await openStore('sqlite::memory:')
+    this.opened ??= missing ? this.make() : openStore(this.workspace.store)
     try {
       return await this.opened
     } catch (error) {
@@ -38,9 +37,28 @@ export class StoreDoor {
     }
   }
 
+  /** Whether commands that are kept in the store may be run. */
+  async mayRun(): Promise<boolean> {
+    const { store, root, chosen } = this.workspace
+    return chosen || (await import('./trust.ts')).isTrusted(store, root)
+  }
+
   async close(): Promise<void> {
     const opened = this.opened
     this.opened = undefined
     await (await opened)?.close()
   }
+
+  private async make(): Promise<Store> {
+    const { store, root } = this.workspace
+    const made = await openStore(store)
+    ;(await import('./trust.ts')).trust(store, root)
+    return made
+  }
+}
+
+/** A store that is a file, and is not there. */
+function isMissing(url: string): boolean {
+  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined
+  return file !== undefined && file !== ':memory:' && !existsSync(file)
 }

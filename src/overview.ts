@@ -6,7 +6,7 @@ import { currentTurn, itemsOf } from './plans/turns.ts'
 import { whatRemains } from './plans/work.ts'
 import type { Caller } from './core/operation.ts'
 
-const nullableText = v.nullable(v.string())
+const nullableText = () => v.nullable(v.string())
 const openPlan = () => v.object({ conversationId: v.string(), turnId: v.string(), remaining: v.number() })
 
 /** One screen: what is open, who works on what, what comes next. */
@@ -16,7 +16,7 @@ export const status = operation({
   readOnly: true,
   summary: 'Show what is open, who works on it and what comes next.',
   example: 'punchlist status',
-  input: v.object({}),
+  input: () => v.object({}),
   output: () =>
     v.object({
       root: v.string(),
@@ -29,7 +29,7 @@ export const status = operation({
           completed: v.number(),
           cancelled: v.number(),
           working: v.array(
-            v.object({ id: v.string(), title: v.string(), owner: nullableText, startedAt: nullableText }),
+            v.object({ id: v.string(), title: v.string(), owner: nullableText(), startedAt: nullableText() }),
           ),
           next: v.array(v.object({ id: v.string(), title: v.string() })),
         }),
@@ -42,7 +42,7 @@ export const status = operation({
   },
 })
 
-const limits = {
+const limits = () => ({
   limit: v.optional(
     v.pipe(
       v.number(),
@@ -60,7 +60,7 @@ const limits = {
       v.description('only what happened after this number; the newest events if absent'),
     ),
   ),
-}
+})
 
 /** Every move, as it was recorded. */
 export const log = operation({
@@ -69,7 +69,7 @@ export const log = operation({
   readOnly: true,
   summary: 'Show every move: when, who, what, from where to where, and why.',
   example: 'punchlist log --follow',
-  input: v.object(limits),
+  input: () => v.object(limits()),
   output: () =>
     v.object({
       events: v.array(
@@ -79,10 +79,10 @@ export const log = operation({
           kind: v.string(),
           id: v.string(),
           title: v.string(),
-          from: nullableText,
+          from: nullableText(),
           to: v.string(),
           by: v.string(),
-          why: nullableText,
+          why: nullableText(),
           revision: v.number(),
           token: v.number(),
         }),

@@ -10,6 +10,8 @@ export interface Workspace {
   readonly settings: Settings
   /** `sqlite:/absolute/path`, `sqlite::memory:` or `postgres://…`: where plan, state and events are kept. */
   readonly store: string
+  /** Whether the user named the store, by flag or environment, and not a file in the folder. */
+  readonly chosen: boolean
   readonly completion: CompletionMode
 }
 
@@ -29,6 +31,7 @@ export async function findWorkspace({ cwd, root: wanted, store }: WorkspaceWish)
     root,
     settings,
     store: storeUrl(store ?? settings.store, root),
+    chosen: store !== undefined,
     completion: settings.plan?.completion ?? 'self',
   }
 }

@@ -1,4 +1,3 @@
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import * as v from 'valibot'
 import type { InputSchema } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
@@ -45,8 +44,8 @@ export function argumentsOf(schema: InputSchema): Argument[] {
 
 /** What reading arguments needs to know of a command. */
 export interface Readable {
-  readonly input: InputSchema
-  readonly form?: { readonly args: InputSchema }
+  readonly input: () => InputSchema
+  readonly form?: { readonly args: () => InputSchema }
   readonly positional?: readonly string[]
   readonly follow?: unknown
 }
@@ -60,20 +59,17 @@ export interface Typed {
 /** Splits what was typed after a command into its own arguments and the global flags; refuses what it does not know. */
 export function readArguments(argv: readonly string[], command: Readable): Typed {
   const { positional = [] } = command
-  const known = argumentsOf(command.form?.args ?? command.input)
+  const known = argumentsOf((command.form?.args ?? command.input)())
   const flags = known.filter(({ field }) => !positional.includes(field))
-  const options: ParseArgsOptionsConfig = Object.fromEntries([
-    ...flags.map(({ flag, type }) => [
-      flag,
-      { type: type === 'boolean' ? 'boolean' : 'string', multiple: type === 'list' },
-    ]),
-    ...Object.entries(GLOBAL_FLAGS).map(([name, { type }]) => [name, { type }]),
-    ...(command.follow ? [['follow', { type: 'boolean' }]] : []),
+  const options = new Map<string, Argument['type']>([
+    ...Object.entries(GLOBAL_FLAGS).map(([name, { type }]) => [name, type] as const),
+    ...flags.map(({ flag, type }) => [flag, type] as const),
+    ...(command.follow ? [['follow', 'boolean'] as const] : []),
   ])
-  const { values, positionals } = parsed(argv, options)
+  const { values, positionals } = split(argv, options)
   const fields: Record<string, unknown> = {}
-  for (const { flag, field, type } of flags) {
-    if (values[flag] !== undefined) fields[field] = type === 'number' ? numeric(values[flag]) : values[flag]
+  for (const { flag, field } of flags) {
+    if (values.has(flag)) fields[field] = values.get(flag)
   }
   positional.forEach((field, index) => {
     const argument = known.find(one => one.field === field)!
@@ -92,8 +88,8 @@ export function readArguments(argv: readonly string[], command: Readable): Typed
       { extra },
     )
   }
-  const globals = Object.fromEntries(Object.keys(GLOBAL_FLAGS).map(name => [name, values[name]]))
-  return { fields, globals, follow: values['follow'] === true }
+  const globals: GlobalFlags = Object.fromEntries([...values].filter(([name]) => Object.hasOwn(GLOBAL_FLAGS, name)))
+  return { fields, globals, follow: values.has('follow') }
 }
 
 /** The words before the first option, and where each stands: which command is meant. */
@@ -116,25 +112,56 @@ function takesValue(word: string): boolean {
   return Object.hasOwn(GLOBAL_FLAGS, name) && GLOBAL_FLAGS[name as keyof typeof GLOBAL_FLAGS].type === 'string'
 }
 
-function parsed(argv: readonly string[], options: ParseArgsOptionsConfig) {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true })
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (!code?.startsWith('ERR_PARSE_ARGS')) throw error
-    const unknown = /Unknown option '(-[^']*)'/.exec(message)?.[1]
-    const fact = message.split('. ')[0]!
-    const close = unknown && nearest(unknown.replace(/^-+/, ''), Object.keys(options))
-    const hint = close
-      ? `Did you mean --${close}?`
-      : 'See --help; a value that begins with a dash is written --flag=-value.'
-    throw new Problem('bad_input', fact, hint, unknown ? { option: unknown } : {})
+type Values = Map<string, string | number | boolean | (string | number | boolean)[]>
+
+/** Node's own parser would do, but loading it costs a start more than everything else here. */
+function split(
+  argv: readonly string[],
+  options: ReadonlyMap<string, Argument['type']>,
+): { values: Values; positionals: string[] } {
+  const values: Values = new Map()
+  const positionals: string[] = []
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i]!
+    if (word === '--') {
+      positionals.push(...argv.slice(i + 1))
+      break
+    }
+    if (!word.startsWith('-') || word === '-') {
+      positionals.push(word)
+      continue
+    }
+    const [, name = '', inline] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(word) ?? []
+    const type = options.get(name)
+    if (type === undefined) throw unknownFlag(word, [...options.keys()])
+    if (type === 'boolean') {
+      if (inline !== undefined)
+        throw new Problem('bad_input', `--${name} takes no value`, `Write --${name} alone.`, { option: name })
+      values.set(name, true)
+      continue
+    }
+    const given = inline ?? argv[++i]
+    if (given === undefined || (inline === undefined && given.startsWith('--'))) {
+      const hint = `Write --${name} VALUE, or --${name}=VALUE for a value that begins with two dashes.`
+      throw new Problem('bad_input', `--${name} needs a value`, hint, { option: name })
+    }
+    const value = type === 'number' ? numeric(given) : given
+    const before = values.get(name)
+    values.set(name, type === 'list' ? [...(Array.isArray(before) ? before : []), value] : value)
   }
+  return { values, positionals }
+}
+
+function unknownFlag(word: string, known: readonly string[]): Problem {
+  const flag = word.split('=')[0]!
+  const close = nearest(flag.replace(/^-+/, ''), known)
+  const hint = close ? `Did you mean --${close}?` : 'See --help; words after -- are taken as they are.'
+  return new Problem('bad_input', `There is no option ${flag.slice(0, 60)}`, hint, { option: flag.slice(0, 60) })
 }
 
 /** A number where one was typed; anything else is left for the schema to complain about. */
-function numeric(value: unknown): unknown {
-  return typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
+function numeric(value: string): string | number {
+  return /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
 }
 
 interface Wrapped {

@@ -13,7 +13,7 @@ import { askingFrom } from './scope.ts'
 export interface Command {
   readonly summary: string
   readonly example: string
-  readonly input: InputSchema
+  readonly input: () => InputSchema
   readonly positional?: readonly string[]
   run(fields: Record<string, unknown>, globals: GlobalFlags, around: Surroundings): Promise<number>
 }
@@ -24,7 +24,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   init: {
     summary: 'Set up a workspace here: punchlist.json and the store.',
     example: 'punchlist init',
-    input: v.object({}),
+    input: () => v.object({}),
     async run(_, globals, around) {
       const { initialise } = await import('./init.ts')
       return await tell('init', globals, around, await initialise(askingFrom(globals, around.env, around.cwd).wish))
@@ -34,11 +34,15 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: {
     summary: 'Check the workspace; --fix puts right what is safe to.',
     example: 'punchlist doctor --fix',
-    input: v.object({ fix: v.optional(v.pipe(v.boolean(), description('put right what is safe to'))) }),
-    async run({ fix }, globals, around) {
+    input: () =>
+      v.object({
+        fix: v.optional(v.pipe(v.boolean(), description('put right what is safe to'))),
+        trust: v.optional(v.pipe(v.boolean(), description('let check commands that are stored here be run'))),
+      }),
+    async run({ fix, trust }, globals, around) {
       const { examine } = await import('../doctor.ts')
       const workspace = await findWorkspace(askingFrom(globals, around.env, around.cwd).wish)
-      const checks = await examine(workspace, fix === true)
+      const checks = await examine(workspace, { fix: fix === true, trusted: trust === true })
       const wrong = checks.find(({ ok }) => !ok)
       await tell('doctor', globals, around, { ok: !wrong, checks })
       return wrong ? PROBLEMS[wrong.code ?? 'unreadable_file'].exit : 0
@@ -48,13 +52,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   mcp: {
     summary: 'Serve the tools to a model over MCP: on stdio, or with --http on 127.0.0.1.',
     example: 'punchlist mcp --tools plan',
-    input: v.object({
-      tools: v.optional(v.pipe(v.string(), description('tool sets to offer, with commas; plan if absent'))),
-      http: v.optional(v.pipe(v.boolean(), description('serve over HTTP instead of stdio'))),
-      port: v.optional(
-        v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535), description('any free one if absent')),
-      ),
-    }),
+    input: () =>
+      v.object({
+        tools: v.optional(v.pipe(v.string(), description('tool sets to offer, with commas; plan if absent'))),
+        http: v.optional(v.pipe(v.boolean(), description('serve over HTTP instead of stdio'))),
+        port: v.optional(
+          v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535), description('any free one if absent')),
+        ),
+      }),
     async run(fields, globals, around) {
       const { serve } = await import('./serve.ts')
       return await serve(fields, globals, around)
@@ -64,7 +69,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   demo: {
     summary: 'Play a short plan in a temporary folder and show what happens.',
     example: 'punchlist demo',
-    input: v.object({}),
+    input: () => v.object({}),
     async run(_, __, around) {
       const { demo } = await import('./demo.ts')
       return await demo(around)
@@ -82,7 +87,7 @@ export async function command(
   const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (!found) throw await unknown(words)
   const { fields, globals } = readArguments(argv, found)
-  return await found.run(checked(found.input, fields), globals, around)
+  return await found.run(checked(found.input(), fields), globals, around)
 }
 
 export async function helpFor(

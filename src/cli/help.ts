@@ -9,7 +9,7 @@ export async function help(words: readonly string[]): Promise<string | undefined
   if (first === undefined) return await overview()
   const ops = await operationsOf(first)
   const op = ops.find(({ command }) => command === first || command === `${first} ${second}`)
-  if (op) return page(op.command, op.summary, op.example, op.form?.args ?? op.input, op.positional, 'follow' in op)
+  if (op) return page(op.command, op.summary, op.example, (op.form?.args ?? op.input)(), op.positional, 'follow' in op)
   if (ops.length > 0 && second === undefined) {
     return [
       `punchlist ${first}: ${ops.length} commands`,
@@ -20,7 +20,7 @@ export async function help(words: readonly string[]): Promise<string | undefined
     ].join('\n')
   }
   const own = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined
-  return own && page(first, own.summary, own.example, own.input, own.positional)
+  return own && page(first, own.summary, own.example, own.input(), own.positional)
 }
 
 async function overview(): Promise<string> {

@@ -10,7 +10,7 @@ export async function initialise(wish: WorkspaceWish): Promise<{ root: string; m
   const made: string[] = []
   const file = workspace.store.startsWith('sqlite:') ? workspace.store.slice('sqlite:'.length) : undefined
   if (file !== undefined && !existsSync(file)) made.push(file)
-  const door = new StoreDoor(workspace.store)
+  const door = new StoreDoor(workspace)
   await door.store(true)
   await door.close()
   const settings = join(workspace.root, 'punchlist.json')

@@ -42,16 +42,16 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
   const { terminal } = around
   const { fields, globals, follow } = readArguments(argv, op)
   const asking = askingFrom(globals, around.env, around.cwd)
-  const input = op.form ? await op.form.input(checked(op.form.args, fields), file => terminal.read(file)) : fields
+  const input = op.form ? await op.form.input(checked(op.form.args(), fields), file => terminal.read(file)) : fields
   const workspace = await findWorkspace(asking.wish)
   const writes = typeof op.readOnly === 'function' ? !op.readOnly(input) : !op.readOnly
-  const door = new StoreDoor(workspace.store)
+  const door = new StoreDoor(workspace)
   try {
-    const caller = callerFor(asking, workspace, await door.store(writes))
+    const caller = await callerFor(asking, workspace, door, writes)
     const tell = async (answer: unknown) =>
       terminal.out(json ? JSON.stringify(answer) : (await import('./show.ts')).shown(op.name, answer, terminal))
     if (follow && op.follow) {
-      for await (const answer of op.follow(caller, checked(op.input, input), terminal.interrupted)) await tell(answer)
+      for await (const answer of op.follow(caller, checked(op.input(), input), terminal.interrupted)) await tell(answer)
     } else {
       await tell(await perform(op, caller, input))
     }

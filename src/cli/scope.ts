@@ -1,5 +1,6 @@
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import type { StoreDoor } from '../open.ts'
 import type { Workspace, WorkspaceWish } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
 
@@ -34,7 +35,21 @@ export function askingFrom(globals: GlobalFlags, env: Environment, cwd: string):
   }
 }
 
-export function callerFor(asking: Pick<Asking, 'by' | 'scope'>, workspace: Workspace, store: Caller['store']): Caller {
+export async function callerFor(
+  asking: Asking,
+  workspace: Workspace,
+  door: StoreDoor,
+  writes: boolean,
+): Promise<Caller> {
   const { root, completion } = workspace
-  return { store, by: asking.by, scope: asking.scope, now: () => new Date(), root, completion }
+  const store = await door.store(writes)
+  return {
+    store,
+    by: asking.by,
+    scope: asking.scope,
+    now: () => new Date(),
+    root,
+    mayRun: () => door.mayRun(),
+    completion,
+  }
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { Problem } from '../core/problem.ts'
 import { serverFactory } from '../mcp/server.ts'
 import { StoreDoor } from '../open.ts'
@@ -18,7 +17,7 @@ export async function serve(
   const asking = askingFrom(globals, around.env, around.cwd)
   const tools = await chosen(typeof fields['tools'] === 'string' ? fields['tools'] : 'plan')
   const workspace = await findWorkspace(asking.wish)
-  const door = new StoreDoor(workspace.store)
+  const door = new StoreDoor(workspace)
   const factory = serverFactory({
     tools,
     version: await programVersion(),
@@ -27,11 +26,7 @@ export async function serve(
       const header = (name: string) => headers?.get(`punchlist-${name}`) ?? undefined
       const own = headers ? { conversation: header('conversation'), turn: header('turn'), actor: header('actor') } : {}
       const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
-      return callerFor(
-        askingFrom({ ...globals, ...given }, around.env, around.cwd),
-        workspace,
-        await door.store(writes),
-      )
+      return await callerFor(askingFrom({ ...globals, ...given }, around.env, around.cwd), workspace, door, writes)
     },
   })
   try {
@@ -51,7 +46,7 @@ async function overHttp(
 ): Promise<void> {
   const { serveOverHttp } = await import('../mcp/http.ts')
   const port = typeof wanted === 'number' ? wanted : 0
-  const token = env['PUNCHLIST_MCP_TOKEN'] || randomBytes(32).toString('base64url')
+  const token = env['PUNCHLIST_MCP_TOKEN'] || (await import('node:crypto')).randomBytes(32).toString('base64url')
   const server = await serveOverHttp(factory, { port, token }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error
     throw new Problem(

@@ -1,4 +1,4 @@
-import { styleText } from 'node:util'
+import type { styleText } from 'node:util'
 import { harmlessLine } from '../core/text.ts'
 
 type Style = Parameters<typeof styleText>[0]
@@ -11,7 +11,14 @@ export interface Cell {
 
 /** Columns, each as wide as its widest cell. Whatever a cell holds, it stays in its place and takes no effect. */
 export function table(rows: readonly (readonly (Cell | string | null)[])[], colour: boolean): string {
-  const cells = rows.map(row => row.map(cell => plain(cell)))
+  const given = rows.map(row =>
+    row.map(cell => (typeof cell === 'string' || cell === null ? { text: cell ?? '' } : cell)),
+  )
+  // Looked at once: most tables are plain, and a short-lived process pays for every cell it looks at.
+  const plain = !/[^ -~]/.test(given.map(row => row.map(({ text }) => text).join('')).join(''))
+  const cells: Cell[][] = plain
+    ? given
+    : given.map(row => row.map(cell => ({ ...cell, text: harmlessLine(cell.text) })))
   const widths: number[] = []
   for (const row of cells) {
     row.forEach(({ text }, column) => {
@@ -21,13 +28,12 @@ export function table(rows: readonly (readonly (Cell | string | null)[])[], colo
   const lines = cells.map(row =>
     row.map(({ text, style }, column) => {
       const gap = ' '.repeat(widths[column]! - text.length)
-      return (colour && style ? styleText(style, text, { validateStream: false }) : text) + gap
+      return (colour && style ? painted(style, text) : text) + gap
     }),
   )
   return lines.map(line => line.join('  ').trimEnd()).join('\n')
 }
 
-function plain(cell: Cell | string | null): Cell {
-  const { text, style } = typeof cell === 'string' || cell === null ? { text: cell ?? '' } : cell
-  return { text: harmlessLine(text), style }
+function painted(style: Style, text: string): string {
+  return process.getBuiltinModule('node:util').styleText(style, text, { validateStream: false })
 }

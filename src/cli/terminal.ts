@@ -49,6 +49,8 @@ function write(descriptor: number, text: string): void {
 }
 
 function isTerminal(descriptor: number): boolean {
-  // Asking the file system first: `node:tty` loads the network stack.
-  return fstatSync(descriptor).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(descriptor)
+  // Asking the file system first: `node:tty` loads the network stack. Major number 1 is Linux's /dev/null and its like.
+  const stat = fstatSync(descriptor)
+  if (!stat.isCharacterDevice() || (process.platform === 'linux' && stat.rdev >> 8 === 1)) return false
+  return process.getBuiltinModule('node:tty').isatty(descriptor)
 }

@@ -21,6 +21,8 @@ export interface Caller {
   readonly now: () => Date
   /** The workspace's folder: where check commands run. */
   readonly root: string
+  /** Whether commands that are kept in the store are this user's, and may be run. */
+  readonly mayRun: () => Promise<boolean>
   /** The completion mode of turns that do not name one. */
   readonly completion: CompletionMode
 }
@@ -31,7 +33,7 @@ type OutputSchema = v.GenericSchema<unknown, Readonly<Record<string, unknown>>>
 
 /** How the command line writes an input whose shape is not the operation's own. */
 interface CommandForm {
-  readonly args: InputSchema
+  readonly args: () => InputSchema
   /** Turns arguments into the operation's input; `read` gives the text of a file, or of standard input for `-`. */
   readonly input: (args: Readonly<Record<string, unknown>>, read: (file: string) => Promise<string>) => Promise<unknown>
 }
@@ -46,10 +48,10 @@ export interface Operation<I = unknown, O = unknown> {
   readonly example: string
   /** The tool set it is offered in; absent where models have no business. */
   readonly tools?: string
-  readonly input: InputSchema
+  /** Schemas are functions: a start needs one of them, and making all would cost it a twentieth of its time. */
+  readonly input: () => InputSchema
   /** What a model may send, where that is less than everyone else may. */
-  readonly toolInput?: InputSchema
-  /** A function, because only the doors that publish it need it: most starts do without. */
+  readonly toolInput?: () => InputSchema
   readonly output: () => OutputSchema
   readonly positional?: readonly string[]
   readonly form?: CommandForm
@@ -62,14 +64,14 @@ export interface Operation<I = unknown, O = unknown> {
 
 /** Writes an operation down once; every door offers it from there. */
 export function operation<const S extends InputSchema, const R extends OutputSchema>(
-  spec: Omit<Operation<v.InferOutput<S>, v.InferOutput<R>>, 'input' | 'output'> & { input: S; output: () => R },
-): Operation<v.InferOutput<S>, v.InferOutput<R>> & { input: S; output: () => R } {
+  spec: Omit<Operation<v.InferOutput<S>, v.InferOutput<R>>, 'input' | 'output'> & { input: () => S; output: () => R },
+): Operation<v.InferOutput<S>, v.InferOutput<R>> & { input: () => S; output: () => R } {
   return spec
 }
 
 /** Checks an input and carries the operation out. Everything wrong with the input is named at once. */
 export async function perform<I, O>(op: Operation<I, O>, caller: Caller, input: unknown): Promise<O> {
-  return await op.run(caller, checked(op.input, input) as I)
+  return await op.run(caller, checked(op.input(), input) as I)
 }
 
 export function checked<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {

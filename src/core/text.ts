@@ -27,12 +27,14 @@ export function prose(max: number) {
  * the marks that reorder text are shown as an escape instead of taking effect.
  */
 export function harmless(text: string): string {
+  // Most text is plain ASCII, and a start is too short for a large pattern to be compiled well.
+  if (!/[^\n -~]/.test(text)) return text
   return text.replace(SHOWN_ESCAPED, character => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 }
 
 /** As `harmless`, and on one line. */
 export function harmlessLine(text: string): string {
-  return harmless(text.replace(/[\r\n\t]+/g, ' '))
+  return harmless(/[\r\n\t]/.test(text) ? text.replace(/[\r\n\t]+/g, ' ') : text)
 }
 
 /** Takes out what looks like a credential: output of commands is kept, and read by others. */

@@ -19,7 +19,11 @@ const INSTRUCTIONS =
 
 /** Makes a server for one connection or one request; both wirings ask for as many as they need. */
 export function serverFactory({ tools, callerFor, version }: ServerOptions): McpServerFactory {
-  const prepared = tools.map(op => ({ op, input: published(op.toolInput ?? op.input), output: published(op.output()) }))
+  const prepared = tools.map(op => ({
+    op,
+    input: published((op.toolInput ?? op.input)()),
+    output: published(op.output()),
+  }))
   return context => {
     // The library would announce changes of the list by itself, and there are none: what is offered is fixed at the start.
     const capabilities = { tools: { listChanged: false } }
@@ -28,7 +32,10 @@ export function serverFactory({ tools, callerFor, version }: ServerOptions): Mcp
       server.registerTool(op.name, settings(op, input, output), async sent => {
         try {
           const caller = await callerFor(!op.readOnly, context)
-          const answer = (await perform(op, caller, checked(op.toolInput ?? op.input, sent))) as Record<string, unknown>
+          const answer = (await perform(op, caller, checked((op.toolInput ?? op.input)(), sent))) as Record<
+            string,
+            unknown
+          >
           return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
         } catch (error) {
           if (!(error instanceof Problem)) throw error

@@ -202,6 +202,14 @@ async function grounds(caller: Caller, of: Turn, item: PlanItem, outcome: string
   const named = { completionMode, evidence: evidence.length > 0 ? evidence : null }
   const checkCommand = item.checkCommand ?? of.checkCommand
   if (completionMode === 'evidence' || !checkCommand) return named
+  if (!(await caller.mayRun())) {
+    throw new Problem(
+      'move_refused',
+      `The check of ${item.id} came with this folder and was not run: ${checkCommand.join(' ')}`,
+      'If you know the command and want it to be run here, say so once: punchlist doctor --trust',
+      { id: item.id, checkCommand },
+    )
+  }
   const { runCheck } = await import('../core/check.ts')
   const verification = await runCheck(checkCommand, { cwd: caller.root, now: caller.now })
   if (verification.exit === 0) return { ...named, checkCommand, verification, verifiedAt: verification.at }

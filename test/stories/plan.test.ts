@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { answer, punchlist, refusal } from '../support/cli.ts'
@@ -266,6 +266,25 @@ describe('how a completion is believed', () => {
 
     const log = await answer<{ events: { why: string | null }[] }>(['log'], { cwd })
     expect(log.events.some(({ why }) => why?.includes('check failed: exit 3'))).toBe(true)
+  })
+
+  test('verified: a check that came with the folder is not run before its user says so', async () => {
+    const [made, came] = [scratch(), join(scratch(), 'cloned')]
+    await answer(['plan', 'turn', 't', '--completion', 'verified', '--check', 'touch owned'], { cwd: made })
+    await answer(['plan', 'add', 'A'], { cwd: made })
+    cpSync(made, came, { recursive: true })
+    const refused = await refusal(['plan', 'complete', '1', 'done'], { cwd: came })
+    expect(refused).toMatchObject({ status: 5, code: 'move_refused' })
+    expect(refused.message).toContain('touch owned')
+    expect(existsSync(join(came, 'owned'))).toBe(false)
+    // Nor when the folder's own settings name the store, or somebody else made it.
+    writeFileSync(join(came, 'punchlist.json'), '{"store": "sqlite:.punchlist/punchlist.db"}')
+    expect((await refusal(['plan', 'complete', '1', 'done'], { cwd: came })).message).toContain('was not run')
+    const elsewhere = { cwd: made, env: { HOME: scratch() } }
+    expect((await refusal(['plan', 'complete', '1', 'done'], elsewhere)).message).toContain('was not run')
+    expect((await punchlist(['doctor', '--trust', '--fix'], { cwd: came })).status).toBe(0)
+    await answer(['plan', 'complete', '1', 'done'], { cwd: came })
+    expect(existsSync(join(came, 'owned'))).toBe(true)
   })
 
   test('verified: without a check there is no completion, but there is a way out', async () => {

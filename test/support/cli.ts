@@ -1,7 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { scratch } from './scratch.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/punchlist.js')
+
+/** The tester's home for one test file: what the program remembers of its user goes there. */
+let home: string | undefined
+const HOME = () => (home ??= scratch())
 
 export interface Ran {
   readonly status: number | null
@@ -28,9 +33,9 @@ export function start(
   args: readonly string[],
   { cwd, env = {}, through = [process.execPath] }: Surrounded,
 ): ChildProcess {
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '' } = process.env
   const [command, ...before] = through
-  return spawn(command!, [...before, PROGRAM, ...args], { cwd, env: { PATH, HOME, USER: 'tester', ...env } })
+  return spawn(command!, [...before, PROGRAM, ...args], { cwd, env: { PATH, HOME: HOME(), USER: 'tester', ...env } })
 }
 
 export async function ended(child: ChildProcess): Promise<Ran> {

@@ -6,7 +6,8 @@ export function problemFor(error: unknown, path: string): unknown {
   const details = { file: path, reason: error.message }
   const { code, errcode } = error as { code?: string; errcode?: number }
   if (code === 'ERR_SQLITE_ERROR' && errcode !== undefined) return fromSqlite(errcode, path, details) ?? error
-  if (code && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ENOENT', 'EEXIST'].includes(code)) return readOnly(path, details)
+  if (code && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ENOENT', 'EEXIST'].includes(code))
+    return readOnly(path, details)
   if (code === 'ENOSPC' || code === 'EDQUOT') return full(path, details)
   return error
 }

@@ -179,8 +179,8 @@ class SqliteStore implements Store {
 
   private item<T extends Item>(kind: Kind<T>, row: Row): T {
     const item: Record<string, unknown> = { ...row }
-    for (const [field, type] of Object.entries(kind.fields)) {
-      if (type === 'json' && row[field] !== null) item[field] = JSON.parse(String(row[field]))
+    for (const field in kind.fields) {
+      if (kind.fields[field] === 'json' && row[field] !== null) item[field] = JSON.parse(String(row[field]))
     }
     if (row['leaseUntil'] !== null) item['leaseUntil'] = this.clock.wall(Number(row['leaseUntil']))
     return item as unknown as T

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { open } from '../src/index.ts'
+import { median, ms, perSecond, type Row, rates } from './measure.ts'
+
+export async function sqlite(): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'punchlist-bench-'))
+  try {
+    return [await throughLibrary(folder), await growth(folder), await fairness(folder)]
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** One item made, started and completed: through the library, and by the bare statements, a transaction each, in the same file. */
+async function throughLibrary(folder: string): Promise<Row> {
+  const path = join(folder, 'library.db')
+  const punchlist = await open({ root: folder, store: `sqlite:${path}`, turn: 'bench' })
+  const db = new DatabaseSync(path)
+  db.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -32768',
+  )
+  const insert = db.prepare(
+    `INSERT INTO turn_todos (id, conversationId, turnId, title, createdAt) VALUES (?, 'bare', ?, ?, ?)`,
+  )
+  const begin = db.prepare(`UPDATE turn_todos SET status = 'in_progress', startedAt = ? WHERE id = ?`)
+  const finish = db.prepare(`UPDATE turn_todos SET status = 'completed', completedAt = ?, outcome = ? WHERE id = ?`)
+  const together = (statement: () => void) => {
+    db.exec('BEGIN IMMEDIATE')
+    statement()
+    db.exec('COMMIT')
+  }
+  let turn = 0
+  const [ours, bare] = await rates(
+    [
+      async times => {
+        const plan = punchlist.as({ turnId: `t${turn++}` }).plan
+        for (let n = 0; n < times; n++) {
+          const { created } = await plan.create({ items: [{ title: `item ${n}` }] })
+          await plan.start({ todoId: created[0]!.id })
+          await plan.complete({ todoId: created[0]!.id, outcome: 'done' })
+        }
+      },
+      async times => {
+        const name = `t${turn++}`
+        for (let n = 0; n < times; n++) {
+          const id = randomUUID()
+          const at = new Date().toISOString()
+          together(() => insert.run(id, name, `item ${n}`, at))
+          together(() => begin.run(at, id))
+          together(() => finish.run(at, 'done', id))
+        }
+      },
+    ],
+    200,
+    8,
+  )
+  db.close()
+  await punchlist.close()
+  return {
+    what: 'SQLite: create + start + complete of one item, through the library',
+    ours: perSecond(ours!),
+    against: `bare statements: ${perSecond(bare!)}`,
+    ratio: ours! / bare!,
+    bar: 0.5,
+    must: 'at least',
+  }
+}
+
+/** The list of one turn of 20 items, among a thousand stored items and among a million. */
+async function growth(folder: string): Promise<Row> {
+  const path = join(folder, 'growth.db')
+  const punchlist = await open({ root: folder, store: `sqlite:${path}`, turn: 'mine' })
+  await punchlist.plan.create({ items: Array.from({ length: 20 }, (_, n) => ({ title: `item ${n}` })) })
+  const db = new DatabaseSync(path)
+  const fill = (from: number, to: number) =>
+    db.exec(`WITH RECURSIVE n(i) AS (VALUES(${from}) UNION ALL SELECT i + 1 FROM n WHERE i < ${to})
+      INSERT INTO turn_todos (id, conversationId, turnId, title, status, outcome, priority, createdAt)
+      SELECT 'x' || i, 'default', 't' || (i / 20), 'item ' || i, iif(i % 4, 'completed', 'pending'), 'done', i % 20, '2026-01-01T00:00:00.000Z' FROM n`)
+  const listed = async () => {
+    const times: number[] = []
+    for (let n = 0; n < 400; n++) {
+      const began = performance.now()
+      await punchlist.plan.list()
+      times.push(performance.now() - began)
+    }
+    return median(times)
+  }
+  fill(1, 1000)
+  await listed()
+  const few = await listed()
+  fill(1001, 1_000_000)
+  await listed()
+  const many = await listed()
+  db.close()
+  await punchlist.close()
+  return {
+    what: 'SQLite: list of a turn, 1 million stored items',
+    ours: ms(many),
+    against: `1 thousand: ${ms(few)}`,
+    ratio: many / few,
+    bar: 1.5,
+    must: 'at most',
+  }
+}
+
+/** Eight processes on one file: what the slowest gets done, against the fastest. */
+async function fairness(folder: string): Promise<Row> {
+  const path = join(folder, 'fair.db')
+  await (await open({ root: folder, store: `sqlite:${path}` })).close()
+  const worker = join(import.meta.dirname, '../test/support/sqlite-worker.ts')
+  const counts = await Promise.all(
+    Array.from({ length: 8 }, async (_, n) => {
+      const child = spawn(process.execPath, [worker, path, `w${n}`, '10000'], { stdio: ['ignore', 'pipe', 'inherit'] })
+      let out = ''
+      child.stdout.setEncoding('utf8').on('data', text => (out += text))
+      await new Promise(done => child.on('close', done))
+      return Number(out)
+    }),
+  )
+  const [slowest, fastest] = [Math.min(...counts), Math.max(...counts)]
+  return {
+    what: 'SQLite: 8 processes on one file, the slowest',
+    ours: `${slowest} in 10 s`,
+    against: `the fastest: ${fastest}`,
+    ratio: slowest / fastest,
+    bar: 0.3,
+    must: 'at least',
+  }
+}

@@ -1,0 +1,50 @@
+import { appendFileSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { digest } from './core/id.ts'
+
+/**
+ * Whose commands we run. A store may hold check commands, and a folder that was
+ * cloned or unpacked may bring a store along: its commands are a stranger's. So
+ * a store is trusted when this user made it here or said so, which is kept
+ * outside of the workspace, or when the user named it by flag or environment.
+ */
+export function isTrusted(store: string, root: string): boolean {
+  const fingerprint = fingerprintOf(store, root)
+  return fingerprint === undefined || known().includes(fingerprint)
+}
+
+/** Remembers that this user trusts a store. False where that cannot be written down. */
+export function trust(store: string, root: string): boolean {
+  const fingerprint = fingerprintOf(store, root)
+  if (fingerprint === undefined || known().includes(fingerprint)) return true
+  try {
+    mkdirSync(dirname(file()), { recursive: true, mode: 0o700 })
+    appendFileSync(file(), `${fingerprint}\n`, { mode: 0o600 })
+    return true
+  } catch {
+    // A home that cannot be written to must not keep anyone from working; only stored commands are not run then.
+    return false
+  }
+}
+
+/** What makes this store this one: a file by its birth, so that another in its place is not it. Undefined in memory. */
+function fingerprintOf(store: string, root: string): string | undefined {
+  if (store === 'sqlite::memory:') return undefined
+  if (!store.startsWith('sqlite:')) return digest(`${realpathSync(root)}\n${store}`)
+  const path = realpathSync(store.slice('sqlite:'.length))
+  const { dev, ino, birthtimeMs } = statSync(path)
+  return digest([path, dev, ino, birthtimeMs].join('\n'))
+}
+
+function known(): string[] {
+  try {
+    return readFileSync(file(), 'utf8').split('\n')
+  } catch {
+    return []
+  }
+}
+
+function file(): string {
+  const home = process.env['HOME'] ?? process.getBuiltinModule('node:os').homedir()
+  return join(process.env['XDG_STATE_HOME'] || join(home, '.local/state'), 'punchlist/trusted')
+}
