@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { Pool } from 'pg'
 import { openPostgresStore } from '../src/engines/postgres/store.ts'
 import { planItem } from '../src/plans/record.ts'
 import { freshSchema, startPostgres } from '../test/support/postgres.ts'
@@ -15,12 +15,12 @@ export async function postgres(): Promise<Row[]> {
     const store = await openPostgresStore(url, { poolSize: WORKERS })
     const plain = new URL(url)
     plain.searchParams.delete('schema')
-    const pool = new pg.Pool({ connectionString: plain.href, max: WORKERS })
+    const pool = new Pool({ connectionString: plain.href, max: WORKERS })
     const fill = async (turnId: string, count: number) =>
       await pool.query(`INSERT INTO "${schema}".turn_todos (id, "conversationId", "turnId", title, priority, "createdAt")
         SELECT gen_random_uuid(), 'c', '${turnId}', 'item ' || i, i, '2026-01-01T00:00:00.000Z' FROM generate_series(1, ${count}) i`)
     const sql = `UPDATE "${schema}".turn_todos SET status = 'in_progress' WHERE id = (SELECT id FROM "${schema}".turn_todos
-      WHERE "conversationId" = $1 AND "turnId" = $2 AND status = 'pending' ORDER BY priority LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING *`
+      WHERE "conversationId" = $1 AND "turnId" = $2 AND status = 'pending' ORDER BY priority, n LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING *`
     const [turns, times] = [6, 1500]
     for (const turnId of ['ours', 'bare']) await fill(turnId, turns * times)
     await pool.query(`VACUUM ANALYZE "${schema}".turn_todos`)

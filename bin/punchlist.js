@@ -16,8 +16,10 @@ if (Number(process.versions.node.split('.')[0]) >= OLDEST) {
 
 function handOver() {
   const { existsSync } = require('node:fs')
-  const { join } = require('node:path')
-  const newer = [join(__dirname, '../node_modules/node/bin/node'), join(__dirname, '../../node/bin/node')].find(existsSync)
+  const path = require('node:path')
+  const newer = ['../node_modules/node/bin/node', '../../node/bin/node']
+    .map(place => path.join(__dirname, place))
+    .find(place => existsSync(place))
   if (!newer) {
     process.stderr.write(
       `punchlist needs Node ${OLDEST} or newer; this is ${process.version}.\n` +

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import type { Event } from './core/event.ts'
+import type { Caller } from './core/operation.ts'
 import { operation } from './core/operation.ts'
 import { planItem, type Turn, turn } from './plans/record.ts'
 import { currentTurn, itemsOf } from './plans/turns.ts'
 import { whatRemains } from './plans/work.ts'
-import type { Caller } from './core/operation.ts'
 
 const nullableText = () => v.nullable(v.string())
 const openPlan = () => v.object({ conversationId: v.string(), turnId: v.string(), remaining: v.number() })
@@ -104,7 +104,7 @@ export const log = operation({
 })
 
 async function planOf(caller: Caller, of: Turn) {
-  const counts = await caller.store.count(planItem, itemsOf(of))
+  const counts = await caller.store.count(planItem, { where: itemsOf(of) })
   const working = await caller.store.find(planItem, { where: itemsOf(of), status: ['in_progress'], limit: 20 })
   const waiting = await caller.store.find(planItem, { where: itemsOf(of), status: ['pending'], limit: 3 })
   const { conversationId, turnId, completionMode } = of

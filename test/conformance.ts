@@ -197,8 +197,13 @@ export function conformance(name: string, open: () => Promise<{ store: Store; ag
           { id: a!.id, revision: 1, from: 'pending', fields: { status: 'cancelled', outcome: 'x' } },
           note,
         )
-        expect(await store.count(kind, { conversationId: 'c1', turnId: 't1' })).toEqual({ pending: 2, cancelled: 1 })
-        expect(await store.count(kind, { turnId: 'nowhere' })).toEqual({})
+        expect(await store.count(kind, { where: { conversationId: 'c1', turnId: 't1' } })).toEqual({
+          pending: 2,
+          cancelled: 1,
+        })
+        expect(await store.count(kind, { where: { turnId: 't1' }, status: ['cancelled'] })).toEqual({ cancelled: 1 })
+        expect(await store.count(kind, { where: { turnId: 'nowhere' } })).toEqual({})
+        expect(await store.count(kind, {})).toEqual({ pending: 3, cancelled: 1 })
       })
     })
 

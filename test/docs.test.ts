@@ -13,7 +13,7 @@ const read = (page: string) => readFileSync(join(root, page), 'utf8')
 
 /** A record with every field filled in, so that only the move itself is judged. */
 const complete = (life: Lifecycle, status: string) => {
-  const needed = [...Object.values(life.statuses).flatMap(({ needs = [] }) => needs)]
+  const needed = Object.values(life.statuses).flatMap(({ needs = [] }) => needs)
   return { ...Object.fromEntries(needed.map(field => [field, 'x'])), status }
 }
 

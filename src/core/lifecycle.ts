@@ -79,7 +79,7 @@ export function openStatuses(life: Lifecycle): string[] {
   return statusesIn(life, ['waiting', 'active', 'held'])
 }
 
-export function statusesIn(life: Lifecycle, phases: readonly Phase[]): string[] {
+function statusesIn(life: Lifecycle, phases: readonly Phase[]): string[] {
   return Object.keys(life.statuses).filter(name => phases.includes(life.statuses[name]!.phase))
 }
 
@@ -88,7 +88,7 @@ export function statusesBefore(life: Lifecycle, to: string): string[] {
   return Object.keys(life.statuses).filter(name => life.statuses[name]!.to.includes(to))
 }
 
-export function filled(value: unknown): boolean {
+function filled(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
 }
 

@@ -90,7 +90,7 @@ export async function claim<T extends Item>(store: Store, kind: Kind<T>, wanted:
   })
 }
 
-export function notFound(kind: Kind, id: string): Problem {
+function notFound(kind: Kind, id: string): Problem {
   return new Problem(
     'not_found',
     `There is no ${spoken(kind)} ${id} here`,

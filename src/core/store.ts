@@ -64,8 +64,8 @@ export interface Store {
   /** Adds drafts in order, all of them or none. */
   insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]>
   find<T extends Item>(kind: Kind<T>, query: Query): Promise<T[]>
-  /** How many items of `where` stand in each status; a status without items is absent. */
-  count(kind: Kind, where: Query['where']): Promise<Record<string, number>>
+  /** How many matching items stand in each status; a status without items is absent. */
+  count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>>
   /**
    * Writes item and event together, or neither. Throws `changed_meanwhile` if
    * the revision is stale, `lease_lost` if the token is, `not_found`.

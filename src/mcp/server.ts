@@ -1,4 +1,4 @@
-import { McpServer, type McpRequestContext, type McpServerFactory } from '@modelcontextprotocol/server'
+import { type McpRequestContext, McpServer, type McpServerFactory } from '@modelcontextprotocol/server'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { type Caller, checked, type Operation, perform } from '../core/operation.ts'

@@ -96,11 +96,11 @@ export const createTodo = operation({
       checkCommand: command ? words(command) : undefined,
     }))
     const { of, added } = await addItems(caller, wanted)
-    const counts = await caller.store.count(planItem, itemsOf(of))
+    const left = await whatRemains(caller, of)
     return {
       created: added.map(({ id, title, priority }) => ({ id, title, order: priority + 1 })),
-      totalPending: counts['pending'] ?? 0,
-      ...briefly(await whatRemains(caller, of)),
+      totalPending: left.pending,
+      ...briefly(left),
     }
   },
 })
@@ -166,7 +166,7 @@ export const listTodo = operation({
     }),
   async run(caller, { status, limit = 50, after, all = false }) {
     const of = await currentTurn(caller)
-    const counts: Record<string, number> = of ? await caller.store.count(planItem, itemsOf(of)) : {}
+    const counts: Record<string, number> = of ? await caller.store.count(planItem, { where: itemsOf(of) }) : {}
     const query = of && { where: itemsOf(of), status: statusesFor(status), after }
     const found = query ? await caller.store.find(planItem, all ? query : { ...query, limit: limit + 1 }) : []
     const page = all ? found : fitting(found.slice(0, limit))

@@ -98,7 +98,7 @@ export function turnTodoRepository(caller: Caller): TurnTodoRepository {
     },
 
     async countByStatus(turnId) {
-      const counts = await store.count(planItem, { conversationId, turnId })
+      const counts = await store.count(planItem, { where: { conversationId, turnId } })
       return { pending: 0, in_progress: 0, completed: 0, cancelled: 0, ...counts }
     },
   }

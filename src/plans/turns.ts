@@ -1,7 +1,7 @@
+import { newId } from '../core/id.ts'
 import { openStatuses } from '../core/lifecycle.ts'
 import { move } from '../core/move.ts'
-import { COMPLETION_MODES, type Caller, type CompletionMode } from '../core/operation.ts'
-import { newId } from '../core/id.ts'
+import { type Caller, COMPLETION_MODES, type CompletionMode } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { planItem, type Turn, turn } from './record.ts'
 
@@ -80,7 +80,7 @@ export function itemsOf(of: Pick<Turn, 'conversationId' | 'turnId'>): { conversa
 
 /** Whether it has had a plan, and nothing of it is left. A turn that has just begun is not drained. */
 async function isDrained(caller: Caller, of: Turn): Promise<boolean> {
-  const counts = await caller.store.count(planItem, itemsOf(of))
+  const counts = await caller.store.count(planItem, { where: itemsOf(of) })
   const open = openStatuses(planItem.lifecycle)
   return Object.keys(counts).length > 0 && !open.some(status => counts[status])
 }

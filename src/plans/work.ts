@@ -40,7 +40,7 @@ export async function addItems(caller: Caller, items: readonly NewItem[]): Promi
 }
 
 /** An item of the caller's own plan, by id or by its number in the list. */
-export async function itemOf(caller: Caller, id: string): Promise<{ of: Turn; item: PlanItem }> {
+async function itemOf(caller: Caller, id: string): Promise<{ of: Turn; item: PlanItem }> {
   const of = await currentTurn(caller)
   const where = of && (/^\d{1,6}$/.test(id) ? { priority: Number(id) - 1 } : { id })
   const [item] = of ? await caller.store.find(planItem, { where: { ...itemsOf(of), ...where }, limit: 1 }) : []
@@ -124,12 +124,13 @@ export async function whatRemains(
   caller: Caller,
   of: Turn,
   dealtWith?: PlanItem,
-): Promise<{ remaining: number; next: PlanItem[] }> {
+): Promise<{ remaining: number; pending: number; next: PlanItem[] }> {
   const status = openStatuses(planItem.lifecycle)
-  const counts = await caller.store.count(planItem, itemsOf(of))
+  const counts = await caller.store.count(planItem, { where: itemsOf(of), status })
   const first = await caller.store.find(planItem, { where: itemsOf(of), status, limit: 4 })
   const next = first.filter(({ id }) => id !== dealtWith?.id).slice(0, 3)
-  return { remaining: status.reduce((sum, name) => sum + (counts[name] ?? 0), 0), next }
+  const remaining = status.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
+  return { remaining, pending: counts['pending'] ?? 0, next }
 }
 
 /**

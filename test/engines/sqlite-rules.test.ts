@@ -7,8 +7,8 @@ import { Connection } from '../../src/engines/sqlite/connection.ts'
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts'
 import { planItem } from '../../src/plans/record.ts'
 import { draft, note } from '../support/drafts.ts'
-import { onSmallDisk } from '../support/small-disk.ts'
 import { scratch } from '../support/scratch.ts'
+import { onSmallDisk } from '../support/small-disk.ts'
 
 const folder = join(import.meta.dirname, '../../src/engines/sqlite')
 const sources = readdirSync(folder)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { refusalFor } from '../../src/core/lifecycle.ts'
-import { open, Problem, planItem, type Punchlist } from '../../src/index.ts'
+import { open, Problem, type Punchlist, planItem } from '../../src/index.ts'
 import { evidenceIn } from '../../src/plans/evidence.ts'
 import { scratch } from '../support/scratch.ts'
 

@@ -43,7 +43,7 @@ export async function play(block: readonly Typed[], cwd: string): Promise<string
 }
 
 /** What differs from run to run is written as the pages write it. */
-export function stable(text: string, cwd: string): string {
+function stable(text: string, cwd: string): string {
   return text
     .replaceAll(cwd, '/home/ann/project')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-11-15 09:30:00')

@@ -1,6 +1,6 @@
 import type { Event, Note } from '../../core/event.ts'
-import type { Draft, FieldType, Item, Kind } from '../../core/kind.ts'
-import { Problem } from '../../core/problem.ts'
+import { columnsOf, literal, stored, typeOf, whole, whyNot } from '../../core/keeping.ts'
+import type { Draft, Item, Kind } from '../../core/kind.ts'
 import type { Added, Change, Claim, EventQuery, Finding, Query, Store } from '../../core/store.ts'
 import { LeaseClock } from './clock.ts'
 import { Connection, type ConnectionOptions, type Row } from './connection.ts'
@@ -17,18 +17,6 @@ export function openSqliteStore(path: string, options: ConnectionOptions = {}): 
     connection.close()
     throw error
   }
-}
-
-/** The columns that every kind's table has. */
-const COMMON: Readonly<Record<string, FieldType>> = {
-  id: 'text',
-  title: 'text',
-  status: 'text',
-  owner: 'text',
-  token: 'integer',
-  leaseUntil: 'integer',
-  identity: 'text',
-  revision: 'integer',
 }
 
 class SqliteStore implements Store {
@@ -74,8 +62,8 @@ class SqliteStore implements Store {
     return this.rowsOf(kind, query)
   }
 
-  async count(kind: Kind, where: Query['where'] = {}): Promise<Record<string, number>> {
-    const { sql, values } = conditions(kind, { where })
+  async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
+    const { sql, values } = conditions(kind, query)
     const rows = this.connection.all(
       `SELECT status, count(*) AS n FROM ${kind.table} WHERE ${sql} GROUP BY status`,
       values,
@@ -95,7 +83,7 @@ class SqliteStore implements Store {
     ]
     return this.connection.together(() => {
       const [row] = this.connection.all(sql, values)
-      if (!row) throw this.whyNot(kind, change.id, change.token)
+      if (!row) throw whyNot(kind, this.rowsOf(kind, { where: { id: change.id } })[0], change)
       const item = this.item(kind, row)
       this.record(kind, item, change.from, note)
       return item
@@ -131,7 +119,7 @@ class SqliteStore implements Store {
       RETURNING ${columnsOf(kind).join(', ')}`
     return this.connection.together(() => {
       const [row] = this.connection.all(sql, [until, id, token])
-      if (!row) throw this.whyNot(kind, id, token, true)
+      if (!row) throw whyNot(kind, this.rowsOf(kind, { where: { id } })[0], { id, token, renewing: true })
       return this.item(kind, row)
     })
   }
@@ -234,44 +222,12 @@ class SqliteStore implements Store {
       ],
     )
   }
-
-  private whyNot(kind: Kind, id: string, token: number | undefined, renewing = false): Problem {
-    const [item] = this.rowsOf(kind, { where: { id } })
-    if (!item)
-      return new Problem('not_found', `There is no ${kind.name} ${id}`, 'List what is there and use an id from it.', {
-        id,
-      })
-    if (renewing || (token !== undefined && token !== item.token)) {
-      return new Problem(
-        'lease_lost',
-        `${id} is no longer yours: its token is ${item.token}, yours is ${token}`,
-        'Stop working on it and discard what you have; claim something else.',
-        { id, token: item.token },
-      )
-    }
-    return new Problem('changed_meanwhile', `${id} was changed by someone else`, 'Read it again and decide anew.', {
-      id,
-    })
-  }
-}
-
-function columnsOf(kind: Kind): string[] {
-  return [...Object.keys(COMMON), ...Object.keys(kind.fields)]
-}
-
-function typeOf(kind: Kind, field: string): FieldType | undefined {
-  return COMMON[field] ?? kind.fields[field]
 }
 
 /** A column's name, once it is sure to be one: everything else in a statement is a bound value. */
 function column(kind: Kind, field: string): string {
-  if (!typeOf(kind, field)) throw new Error(`${kind.name} has no field ${field}`)
+  typeOf(kind, field)
   return field
-}
-
-function stored(kind: Kind, field: string, value: unknown): string | number | null {
-  if (value === null || value === undefined) return null
-  return typeOf(kind, field) === 'json' ? JSON.stringify(value) : (value as string | number)
 }
 
 function selection(kind: Kind, columns: string, query: Query): { sql: string; values: (string | number)[] } {
@@ -283,7 +239,7 @@ function selection(kind: Kind, columns: string, query: Query): { sql: string; va
       ? ''
       : `AND (${order.join(', ')}) ${query.newest ? '<' : '>'} (SELECT ${order.join(', ')} FROM ${kind.table} WHERE id = ?)`
   return {
-    // The limit is a literal: SQLite prepares a statement with a bound LIMIT anew on every call.
+    // Limit and statuses are literals: SQLite prepares a statement with a bound LIMIT anew on every call.
     sql: `SELECT ${columns} FROM ${kind.table} WHERE ${sql} ${after}
       ORDER BY ${order.map(name => `${name} ${way}`).join(', ')}${query.limit === undefined ? '' : ` LIMIT ${whole(query.limit)}`}`,
     values: query.after === undefined ? values : [...values, query.after],
@@ -295,15 +251,4 @@ function conditions(kind: Kind, query: Query): { sql: string; values: (string | 
   const parts = where.map(([field]) => `${column(kind, field)} = ?`)
   if (query.status) parts.push(`status IN (${query.status.map(status => literal(kind, status)).join(', ')})`)
   return { sql: parts.length > 0 ? parts.join(' AND ') : 'TRUE', values: where.map(([, value]) => value) }
-}
-
-/** Statuses are literals, for the same reason as limits; they come from the lifecycle, and are held to that here. */
-function literal(kind: Kind, status: string): string {
-  if (!Object.hasOwn(kind.lifecycle.statuses, status)) throw new Error(`${kind.name} has no status ${status}`)
-  return `'${status}'`
-}
-
-function whole(limit: number): number {
-  if (!Number.isSafeInteger(limit) || limit < 0) throw new Error(`A limit must be a whole number, not ${limit}`)
-  return limit
 }

@@ -66,9 +66,9 @@ CREATE INDEX turns_open ON turns(conversationId, status);
 CREATE INDEX turns_turn ON turns(conversationId, turnId);
 CREATE UNIQUE INDEX turns_identity ON turns(identity) WHERE identity IS NOT NULL;
 
--- AUTOINCREMENT: a number is never given twice, so whoever follows the log can go on from the last one seen.
+-- Nothing is ever deleted here, so a number is never given twice, and whoever follows the log goes on from the last one seen.
 CREATE TABLE events (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq INTEGER PRIMARY KEY,
   at TEXT NOT NULL,
   kind TEXT NOT NULL,
   id TEXT NOT NULL,

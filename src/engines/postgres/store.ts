@@ -1,0 +1,144 @@
+import type { Event, Note } from '../../core/event.ts'
+import { whyNot } from '../../core/keeping.ts'
+import type { Draft, Item, Kind } from '../../core/kind.ts'
+import type { Added, Change, Claim, EventQuery, Finding, Query, Store } from '../../core/store.ts'
+import { type Connection, type ConnectionOptions, connect, type Row } from './connection.ts'
+import { Feed } from './feed.ts'
+import { Insertion } from './insertion.ts'
+import { exactlyOnce } from './marks.ts'
+import { migrate } from './migrate.ts'
+import { itemOf, type Statement, Statements } from './statements.ts'
+import { Listener } from './wake.ts'
+
+/** Opens the store in a database; `?schema=NAME` in the URL says where in it, `punchlist` otherwise. Made when not there. */
+export async function openPostgresStore(url: string, options: ConnectionOptions = {}): Promise<Store> {
+  const connection = await connect(url, options)
+  try {
+    await migrate(connection)
+    return new PostgresStore(connection)
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+class PostgresStore implements Store {
+  private readonly connection: Connection
+  private readonly statements: Statements
+  private readonly feed: Feed
+  private readonly listener: Listener
+
+  constructor(connection: Connection) {
+    this.connection = connection
+    this.statements = new Statements(connection.schema)
+    this.feed = new Feed(connection, this.statements)
+    this.listener = new Listener(() => connection.apart(), this.statements.channel)
+  }
+
+  async insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]> {
+    return drafts.length === 0 ? [] : new Insertion(this.connection, this.statements, kind, note).run(drafts)
+  }
+
+  async find<T extends Item>(kind: Kind<T>, query: Query): Promise<T[]> {
+    return (await this.answer(this.statements.find(kind, query))).map(row => itemOf(kind, row))
+  }
+
+  async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
+    const rows = await this.answer(this.statements.count(kind, query))
+    return Object.fromEntries(rows.map(row => [String(row['status']), Number(row['n'])]))
+  }
+
+  async save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T> {
+    const item = await this.write(kind, mark => this.statements.save(kind, change, note, mark), change.fields)
+    if (!item) throw whyNot(kind, await this.present(kind, change.id), change)
+    return item
+  }
+
+  /**
+   * Rows that others hold at the moment are passed over, so that claimants do
+   * not queue for one item. A named item, and the last ones left, are waited
+   * for instead: whoever holds them may be only renewing a lease, or moving the
+   * list along, and "nothing is left" would be untrue.
+   */
+  async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {
+    const fields = { ...claim.fields, owner: claim.owner }
+    const attempt = (wait: boolean) =>
+      this.write(kind, mark => this.statements.take(kind, query, claim, note, mark, wait), fields)
+    const named = query.where?.['id'] !== undefined
+    return (named ? undefined : await attempt(false)) ?? (await attempt(true))
+  }
+
+  async renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T> {
+    const [row] = await this.answer(this.statements.renew(kind, id, token, leaseMs))
+    if (!row) throw whyNot(kind, await this.present(kind, id), { id, token, renewing: true })
+    return itemOf(kind, row)
+  }
+
+  async lapsed<T extends Item>(kind: Kind<T>, limit: number): Promise<T[]> {
+    return (await this.answer(this.statements.lapsed(kind, limit))).map(row => itemOf(kind, row))
+  }
+
+  async events(query: EventQuery): Promise<Event[]> {
+    return this.feed.read(query)
+  }
+
+  async changed(seq: number, ms: number, signal?: AbortSignal): Promise<void> {
+    await this.listener.wait(() => this.feed.has(seq), ms, signal)
+  }
+
+  async inspect(): Promise<Finding[]> {
+    const { schema, server } = this.connection
+    const [row] = await this.connection.all(
+      `SELECT current_setting('server_version') AS server, current_setting('synchronous_commit') AS sync,
+        current_setting('fsync') AS fsync, (SELECT max(version) FROM "${schema}".migrations) AS version,
+        NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'
+          AND has_table_privilege('${this.statements.events}', 'INSERT') AS writable`,
+    )
+    const { server: version, sync, fsync, version: schemaVersion, writable } = row as Record<string, string>
+    const durable = sync !== 'off' && fsync === 'on'
+    return [
+      { check: 'database', ok: true, detail: `PostgreSQL ${version}, ${server}` },
+      { check: 'schema', ok: true, detail: `${schema}, version ${schemaVersion}` },
+      {
+        check: 'durability',
+        ok: durable,
+        detail: durable
+          ? 'an answered write survives a crash of the server'
+          : `the last answered writes may be lost in a crash: synchronous_commit is ${sync}, fsync is ${fsync}`,
+      },
+      {
+        check: 'writable',
+        ok: Boolean(writable),
+        detail: writable ? 'takes writes' : 'does not take writes from this user',
+      },
+    ]
+  }
+
+  async close(): Promise<void> {
+    await this.listener.close()
+    await this.connection.close()
+  }
+
+  private answer({ sql, values }: Statement): Promise<Row[]> {
+    return this.connection.all(sql, values)
+  }
+
+  /** The one row a write returns. `written` is what it set, for when the row itself was lost with the connection. */
+  private async write<T extends Item>(
+    kind: Kind<T>,
+    statement: (mark: string) => Statement,
+    written: Readonly<Record<string, unknown>>,
+  ): Promise<T | undefined> {
+    const outcome = await exactlyOnce(this.connection, this.statements.events, statement)
+    if ('rows' in outcome) return outcome.rows[0] && itemOf(kind, outcome.rows[0])
+    const { id, to: status, revision, token } = outcome.event
+    const [item] = await this.find(kind, { where: { id: String(id) } })
+    // Others may have changed it since: what this write made of it is answered, as it would have been.
+    return item?.revision === revision ? item : itemOf(kind, { ...item, ...written, id, status, revision, token })
+  }
+
+  /** How an item stands that a write did not find as it should. */
+  private async present(kind: Kind, id: string): Promise<Item | undefined> {
+    return (await this.find(kind, { where: { id } }))[0]
+  }
+}

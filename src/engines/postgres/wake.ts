@@ -1,0 +1,83 @@
+import { EventEmitter } from 'node:events'
+import type { Client } from 'pg'
+
+/** A notice is sent only for what becomes claimable; everything else is seen at the next look. */
+const LOOK_MS = 500
+
+/** Hears the server's notices for all who wait in this process, over one connection that is made with the first of them. */
+export class Listener {
+  private readonly connect: () => Promise<Client>
+  private readonly channel: string
+  private readonly bell = new EventEmitter().setMaxListeners(0)
+  private client: Promise<Client | undefined> | undefined
+  private closed = false
+
+  constructor(connect: () => Promise<Client>, channel: string) {
+    this.connect = connect
+    this.channel = channel
+  }
+
+  /** Waits until `ready` or until the time is over. A look that fails is one that saw nothing. */
+  async wait(ready: () => Promise<boolean>, ms: number, signal?: AbortSignal): Promise<void> {
+    const end = performance.now() + ms
+    let look: Promise<boolean> | undefined
+    while (!signal?.aborted && !this.closed) {
+      const left = end - performance.now()
+      if (left <= 0) return
+      this.client ??= this.listen()
+      // Begun before the look, so that a notice that comes during it is not missed.
+      const pause = this.pause(Math.min(left, LOOK_MS), signal)
+      look ??= ready()
+        .catch(() => false)
+        .finally(() => {
+          look = undefined
+        })
+      // A look at a server that does not answer must not outlast the time.
+      const seen = await Promise.race([look, pause.over.then(() => false)])
+      if (seen) return pause.end()
+      await pause.over
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+    this.bell.emit('notice')
+    const client = await this.client
+    await client?.end()
+  }
+
+  private async listen(): Promise<Client | undefined> {
+    let client: Client | undefined
+    try {
+      client = await this.connect()
+      client.on('notification', () => this.bell.emit('notice'))
+      client.on('end', () => {
+        this.client = undefined
+      })
+      await client.query(`LISTEN "${this.channel}"`)
+      // What happened before anybody listened.
+      this.bell.emit('notice')
+      return client
+    } catch {
+      // The next one who waits tries again; until then looking remains.
+      this.client = undefined
+      await client?.end()
+      return undefined
+    }
+  }
+
+  private pause(ms: number, signal?: AbortSignal): { over: Promise<void>; end: () => void } {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(end, ms)
+    this.bell.on('notice', end)
+    signal?.addEventListener('abort', end)
+    const { bell } = this
+    function end(): void {
+      clearTimeout(timer)
+      bell.off('notice', end)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    return { over: promise, end }
+  }
+}
