@@ -15,8 +15,12 @@ const COMMON: Readonly<Record<keyof Item, FieldType>> = {
   revision: 'integer',
 }
 
-export function columnsOf(kind: Kind): string[] {
-  return [...Object.keys(COMMON), ...Object.keys(kind.fields)]
+const columns = new WeakMap<Kind, readonly string[]>()
+
+export function columnsOf(kind: Kind): readonly string[] {
+  let names = columns.get(kind)
+  if (!names) columns.set(kind, (names = [...Object.keys(COMMON), ...Object.keys(kind.fields)]))
+  return names
 }
 
 /** A field's type, which it has only if it is one: names of columns come from nowhere else. */

@@ -3,8 +3,10 @@ import { type Fields, openStatuses, type Refusal, refusalFor, standing, statuses
 import { Problem } from './problem.ts'
 import type { Query, Store } from './store.ts'
 
-export interface Move {
+export interface Move<T extends Item = Item> {
   readonly id: string
+  /** The item, where the caller has just read it; it is read again when it has changed since. */
+  readonly known?: T | undefined
   readonly to: string
   /** What the move brings along; also what makes a repeated move the same one. */
   readonly fields?: Fields
@@ -21,10 +23,12 @@ export interface Move {
  * answers with the item as it stands: an agent that lost our answer will ask
  * again. When someone else writes in between, the item is read and judged anew.
  */
-export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: Move): Promise<T> {
+export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: Move<T>): Promise<T> {
   const { id, to, fields = {}, by, at, why, token } = wanted
+  let { known } = wanted
   for (let attempt = 1; ; attempt++) {
-    const [item] = await store.find(kind, { where: { ...wanted.where, id }, limit: 1 })
+    const item = known ?? (await store.find(kind, { where: { ...wanted.where, id }, limit: 1 }))[0]
+    known = undefined
     if (!item) throw notFound(kind, id)
     const before = fieldsOf(item)
     if (item.status === to && brings(before, fields)) return item

@@ -96,6 +96,7 @@ export async function finishItem(
   const believed = status === 'cancelled' || closed ? told : { ...told, ...(await grounds(caller, of, item, outcome)) }
   const finished = await move(caller.store, planItem, {
     id: item.id,
+    known: item,
     where: itemsOf(of),
     to: status,
     fields: believed,
@@ -126,9 +127,12 @@ export async function whatRemains(
   dealtWith?: PlanItem,
 ): Promise<{ remaining: number; pending: number; next: PlanItem[] }> {
   const status = openStatuses(planItem.lifecycle)
-  const counts = await caller.store.count(planItem, { where: itemsOf(of), status })
   const first = await caller.store.find(planItem, { where: itemsOf(of), status, limit: 4 })
   const next = first.filter(({ id }) => id !== dealtWith?.id).slice(0, 3)
+  if (first.length < 4) {
+    return { remaining: first.length, pending: first.filter(item => item.status === 'pending').length, next }
+  }
+  const counts = await caller.store.count(planItem, { where: itemsOf(of), status })
   const remaining = status.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
   return { remaining, pending: counts['pending'] ?? 0, next }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { Connection } from '../../src/engines/sqlite/connection.ts'
+import { lastPlace } from '../../src/engines/sqlite/statements.ts'
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts'
 import { planItem } from '../../src/plans/record.ts'
 import { draft, note } from '../support/drafts.ts'
@@ -22,7 +23,9 @@ describe('the traps of SQLite', () => {
       const lines = sources.flatMap(({ name, text }) =>
         text.split('\n').flatMap(line => (/\.(?:get|iterate)\(/.test(line) ? [`${name}: ${line.trim()}`] : [])),
       )
-      expect(lines.filter(line => !/statements\.get\(|ends\.get\(|PRAGMA/.test(line))).toEqual([])
+      expect(lines.filter(line => !/statements\.get\(|ends\.get\(|texts\.get\(|made\.get\(|PRAGMA/.test(line))).toEqual(
+        [],
+      )
     })
 
     test('a disk that is full at the commit is an error, and nothing is stored', async () => {
@@ -151,6 +154,13 @@ describe('the file', () => {
       `SELECT title FROM turn_todos WHERE ${list} AND status IN ('pending', 'in_progress') ORDER BY priority, rowid LIMIT 51`,
     )
     expect(left[0]).toBe('SEARCH turn_todos USING INDEX turn_todos_open (conversationId=? AND turnId=? AND status=?)')
+    const end = plan(lastPlace(planItem, 'priority').replace(/\?\d/g, "'x'"))
+    expect(end.filter(step => String(step).startsWith('SEARCH turn_todos'))).toEqual(
+      Array.from(
+        { length: 4 },
+        () => 'SEARCH turn_todos USING COVERING INDEX turn_todos_open (conversationId=? AND turnId=? AND status=?)',
+      ),
+    )
     const turns = plan(
       `SELECT * FROM turns WHERE conversationId = 'c' AND status IN ('open') ORDER BY rowid DESC LIMIT 1`,
     )

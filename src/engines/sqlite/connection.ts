@@ -1,11 +1,11 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Problem } from '../../core/problem.ts'
 import { problemFor } from './problems.ts'
 
-export type Row = Record<string, string | number | null>
-type Value = SQLInputValue
+export type Value = string | number | null
+export type Row = Record<string, Value>
 
 export interface ConnectionOptions {
   /** `full`: an answered write survives a power cut. `normal`: the last ones may be lost to it, the file is sound either way. */
@@ -68,6 +68,12 @@ export class Connection {
     return this.db.isTransaction ? this.guarded(rows) : this.patiently(rows)
   }
 
+  /** The same, each row as the list of its values: half the cost where the columns are known. */
+  lists(sql: string, values: readonly Value[] = []): Value[][] {
+    const rows = () => this.prepared(sql, true).all(...values) as unknown as Value[][]
+    return this.db.isTransaction ? this.guarded(rows) : this.patiently(rows)
+  }
+
   run(sql: string, values: readonly Value[] = []): void {
     this.guarded(() => this.prepared(sql).run(...values))
   }
@@ -123,10 +129,11 @@ export class Connection {
     }
   }
 
-  private prepared(sql: string): StatementSync {
+  private prepared(sql: string, lists = false): StatementSync {
     let statement = this.statements.get(sql)
     if (!statement) {
       statement = this.db.prepare(sql)
+      if (lists) statement.setReturnArrays(true)
       // Texts differ only in fields, statuses and limits, so they are few; a caller's odd limits are not kept for ever.
       if (this.statements.size >= 256) this.statements.delete(this.statements.keys().next().value!)
       this.statements.set(sql, statement)

@@ -1,0 +1,127 @@
+import { columnsOf, literal, typeOf, whole } from '../../core/keeping.ts'
+import type { Kind } from '../../core/kind.ts'
+import type { Query } from '../../core/store.ts'
+
+/**
+ * The text of every statement about items. Limits and statuses are literals:
+ * SQLite prepares a statement with a bound LIMIT anew on every call, and cannot
+ * use a partial index for a bound status. Each text is made once for its shape;
+ * making it every time cost as much as running it.
+ */
+
+export function find(kind: Kind, query: Query, columns = named(kind)): string {
+  const { where = {}, status, after, limit, newest = false } = query
+  const key = `find ${columns.length} ${Object.keys(where)} ${status} ${after !== undefined} ${limit} ${newest}`
+  return once(kind, key, () => {
+    const order = [...(kind.place ? [kind.place] : []), 'rowid']
+    const tuple = order.join(', ')
+    const beyond =
+      after === undefined
+        ? ''
+        : `AND (${tuple}) ${newest ? '<' : '>'} (SELECT ${tuple} FROM ${kind.table} WHERE id = ?)`
+    return `SELECT ${columns} FROM ${kind.table} WHERE ${conditions(kind, query)} ${beyond}
+      ORDER BY ${order.map(name => `${name} ${newest ? 'DESC' : 'ASC'}`).join(', ')}
+      ${limit === undefined ? '' : `LIMIT ${whole(limit)}`}`
+  })
+}
+
+/** The values of a query's text, in order. */
+export function valuesOf({ where = {}, after }: Query): (string | number)[] {
+  return after === undefined ? Object.values(where) : [...Object.values(where), after]
+}
+
+export function count(kind: Kind, query: Pick<Query, 'where' | 'status'>): string {
+  return once(
+    kind,
+    `count ${Object.keys(query.where ?? {})} ${query.status}`,
+    () => `SELECT status, count(*) AS n FROM ${kind.table} WHERE ${conditions(kind, query)} GROUP BY status`,
+  )
+}
+
+export function insert(kind: Kind): string {
+  const marks = () => columnsOf(kind).map(() => '?')
+  return once(kind, 'insert', () => `INSERT INTO ${kind.table} (${named(kind)}) VALUES (${marks().join(', ')})`)
+}
+
+export function save(kind: Kind, fields: readonly string[], fenced: boolean): string {
+  return once(
+    kind,
+    `save ${fields} ${fenced}`,
+    () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} revision = revision + 1
+      WHERE id = ? AND revision = ? ${fenced ? 'AND token = ?' : ''} RETURNING ${named(kind)}`,
+  )
+}
+
+export function take(kind: Kind, fields: readonly string[]): string {
+  return once(
+    kind,
+    `take ${fields}`,
+    () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} owner = ?, leaseUntil = ?, token = token + 1, revision = revision + 1
+      WHERE rowid = ? RETURNING ${named(kind)}`,
+  )
+}
+
+/** Only a claim that has a lease can be renewed: whoever closed or gave back the item has ended it. */
+export function renew(kind: Kind): string {
+  return `UPDATE ${kind.table} SET leaseUntil = ? WHERE id = ? AND token = ? AND leaseUntil IS NOT NULL RETURNING ${named(kind)}`
+}
+
+export function lapsed(kind: Kind, limit: number): string {
+  return `SELECT ${named(kind)} FROM ${kind.table} WHERE leaseUntil IS NOT NULL AND leaseUntil < ?
+    ORDER BY leaseUntil LIMIT ${whole(limit)}`
+}
+
+/**
+ * One look per status, because the index of a list is by status first: a plain
+ * max would read the whole list, and an index by place alone would tempt SQLite
+ * to find what is open by reading past everything that is finished.
+ */
+export function lastPlace(kind: Kind, place: string): string {
+  return once(kind, 'last place', () => {
+    const list = kind.list.map((field, index) => `${field} = ?${index + 1}`).join(' AND ')
+    const looks = Object.keys(kind.lifecycle.statuses).map(
+      status => `SELECT max(${place}) AS last FROM ${kind.table} WHERE ${list} AND status = ${literal(kind, status)}`,
+    )
+    return `SELECT max(last) AS last FROM (${looks.join(' UNION ALL ')})`
+  })
+}
+
+export function moveBack(kind: Kind, place: string): string {
+  return `UPDATE ${kind.table} SET ${place} = ${place} + 1 WHERE ${listOf(kind)} AND ${place} >= ?`
+}
+
+const texts = new WeakMap<Kind, Map<string, string>>()
+
+function once(kind: Kind, key: string, make: () => string): string {
+  let made = texts.get(kind)
+  if (!made) texts.set(kind, (made = new Map()))
+  let text = made.get(key)
+  // A caller's odd limits are not kept for ever.
+  if (made.size > 256) made.clear()
+  if (text === undefined) made.set(key, (text = make()))
+  return text
+}
+
+function named(kind: Kind): string {
+  return once(kind, 'columns', () => columnsOf(kind).join(', '))
+}
+
+function conditions(kind: Kind, { where = {}, status }: Pick<Query, 'where' | 'status'>): string {
+  const parts = Object.keys(where).map(field => `${column(kind, field)} = ?`)
+  if (status) parts.push(`status IN (${status.map(name => literal(kind, name)).join(', ')})`)
+  return parts.length > 0 ? parts.join(' AND ') : 'TRUE'
+}
+
+function assigned(kind: Kind, fields: readonly string[]): string {
+  return fields.map(field => `${column(kind, field)} = ?, `).join('')
+}
+
+function listOf(kind: Kind): string {
+  return kind.list.map(field => `${field} = ?`).join(' AND ')
+}
+
+/** A column's name, once it is sure to be one: everything else in a statement is a bound value. */
+function column(kind: Kind, field: string): string {
+  typeOf(kind, field)
+  return field
+}
