@@ -11,8 +11,8 @@ import type { Query } from '../../core/store.ts'
 
 export function find(kind: Kind, query: Query, columns = named(kind)): string {
   const { where = {}, status, after, limit, newest = false } = query
-  const key = `find ${columns.length} ${Object.keys(where)} ${status} ${after !== undefined} ${limit} ${newest}`
-  return once(kind, key, () => {
+  const shape = ['find', columns.length, Object.keys(where), status, after !== undefined, limit, newest]
+  return once(kind, shape, () => {
     const order = [...(kind.place ? [kind.place] : []), 'rowid']
     const tuple = order.join(', ')
     const beyond =
@@ -33,20 +33,20 @@ export function valuesOf({ where = {}, after }: Query): (string | number)[] {
 export function count(kind: Kind, query: Pick<Query, 'where' | 'status'>): string {
   return once(
     kind,
-    `count ${Object.keys(query.where ?? {})} ${query.status}`,
+    ['count', Object.keys(query.where ?? {}), query.status],
     () => `SELECT status, count(*) AS n FROM ${kind.table} WHERE ${conditions(kind, query)} GROUP BY status`,
   )
 }
 
 export function insert(kind: Kind): string {
   const marks = () => columnsOf(kind).map(() => '?')
-  return once(kind, 'insert', () => `INSERT INTO ${kind.table} (${named(kind)}) VALUES (${marks().join(', ')})`)
+  return once(kind, ['insert'], () => `INSERT INTO ${kind.table} (${named(kind)}) VALUES (${marks().join(', ')})`)
 }
 
 export function save(kind: Kind, fields: readonly string[], fenced: boolean): string {
   return once(
     kind,
-    `save ${fields} ${fenced}`,
+    ['save', fields, fenced],
     () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} revision = revision + 1
       WHERE id = ? AND revision = ? ${fenced ? 'AND token = ?' : ''} RETURNING ${named(kind)}`,
   )
@@ -55,7 +55,7 @@ export function save(kind: Kind, fields: readonly string[], fenced: boolean): st
 export function take(kind: Kind, fields: readonly string[]): string {
   return once(
     kind,
-    `take ${fields}`,
+    ['take', fields],
     () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} owner = ?, leaseUntil = ?, token = token + 1, revision = revision + 1
       WHERE rowid = ? RETURNING ${named(kind)}`,
   )
@@ -77,7 +77,7 @@ export function lapsed(kind: Kind, limit: number): string {
  * to find what is open by reading past everything that is finished.
  */
 export function lastPlace(kind: Kind, place: string): string {
-  return once(kind, 'last place', () => {
+  return once(kind, ['last place'], () => {
     const list = kind.list.map((field, index) => `${field} = ?${index + 1}`).join(' AND ')
     const looks = Object.keys(kind.lifecycle.statuses).map(
       status => `SELECT max(${place}) AS last FROM ${kind.table} WHERE ${list} AND status = ${literal(kind, status)}`,
@@ -92,7 +92,8 @@ export function moveBack(kind: Kind, place: string): string {
 
 const texts = new WeakMap<Kind, Map<string, string>>()
 
-function once(kind: Kind, key: string, make: () => string): string {
+function once(kind: Kind, shape: readonly unknown[], make: () => string): string {
+  const key = shape.join(' ')
   let made = texts.get(kind)
   if (!made) texts.set(kind, (made = new Map()))
   let text = made.get(key)
@@ -103,7 +104,7 @@ function once(kind: Kind, key: string, make: () => string): string {
 }
 
 function named(kind: Kind): string {
-  return once(kind, 'columns', () => columnsOf(kind).join(', '))
+  return once(kind, ['columns'], () => columnsOf(kind).join(', '))
 }
 
 function conditions(kind: Kind, { where = {}, status }: Pick<Query, 'where' | 'status'>): string {
