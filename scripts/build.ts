@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { type OutputChunk, rolldown } from 'rolldown'
@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
 const dist = join(root, 'dist')
 
-// Built beside and moved into place: a command that runs meanwhile finds the old build or the new one, never half of one.
+// Built beside and renamed into place: a command that starts meanwhile finds the old build or the new one, never half of one.
 const fresh = join(root, `dist.${process.pid}`)
 const chunks = [
   ...(await bundle(fresh, 'esm', { index: 'src/index.ts', 'mcp/index': 'src/mcp/index.ts' })),
@@ -18,9 +18,10 @@ const chunks = [
 writeFileSync(join(fresh, 'NOTICES.md'), notices(chunks))
 types()
 writeFileSync(join(root, 'schema/punchlist.schema.json'), settingsJsonSchema())
-rmSync(dist, { recursive: true, force: true })
-cpSync(fresh, dist, { recursive: true })
-rmSync(fresh, { recursive: true, force: true })
+const old = join(root, `dist.${process.pid}.old`)
+if (existsSync(dist)) renameSync(dist, old)
+renameSync(fresh, dist)
+rmSync(old, { recursive: true, force: true })
 
 /**
  * JavaScript in lazily loaded chunks, what we depend on included; drivers stay

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { toJsonSchema } from '@valibot/to-json-schema'
 import { describe, expect, test } from 'vitest'
 import type { Lifecycle } from '../src/core/lifecycle.ts'
 import { refusalFor } from '../src/core/lifecycle.ts'
 import { PROBLEMS } from '../src/core/problem.ts'
 import { planItem } from '../src/plans/record.ts'
+import { settingsSchema } from '../src/settings.ts'
 import { consoleBlocks, play } from './support/console-blocks.ts'
 import { scratch } from './support/scratch.ts'
 
@@ -50,6 +52,20 @@ test('docs/errors.md lists every code with its exit status, and no other', () =>
   expect(Object.fromEntries(listed)).toEqual(
     Object.fromEntries(Object.entries(PROBLEMS).map(([code, { exit }]) => [code, exit])),
   )
+})
+
+test('the README, the check of a clean checkout and the package agree on the two commands', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  for (const command of ['start', 'test']) {
+    expect(read('README.md')).toContain(`npm ci && npm ${command}`)
+    expect(scripts).toHaveProperty(command)
+  }
+  expect(read('.ci/run').trim().split('\n').at(-1)).toBe('npm ci && npm test')
+})
+
+test('the JSON schema that editors use is the one the settings are held to', () => {
+  const schema: unknown = JSON.parse(read('schema/punchlist.schema.json'))
+  expect(schema).toEqual(JSON.parse(JSON.stringify(toJsonSchema(settingsSchema))))
 })
 
 describe('what the pages show is what happens', () => {

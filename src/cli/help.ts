@@ -16,6 +16,7 @@ export async function help(words: readonly string[]): Promise<string | undefined
       '',
       columns(ops.map(({ command, summary }) => [`  ${command}`, summary])),
       '',
+      `Example: ${ops[0]!.example}`,
       `punchlist ${first} COMMAND --help tells more.`,
     ].join('\n')
   }

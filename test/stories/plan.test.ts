@@ -1,7 +1,8 @@
 import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { answer, punchlist, refusal } from '../support/cli.ts'
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { answer, everywhere, punchlist, refusal } from '../support/cli.ts'
+import { freshSchema } from '../support/postgres.ts'
 import { scratch } from '../support/scratch.ts'
 
 interface Created {
@@ -29,7 +30,16 @@ interface Finished {
 
 const titles = ({ items }: Listed) => items.map(({ title }) => title)
 
-describe('a plan, from the command line', () => {
+const ENGINES = { sqlite: () => ({}), postgres: () => ({ PUNCHLIST_STORE: freshSchema(inject('postgres')) }) }
+
+describe.each(Object.entries(ENGINES))('a plan, from the command line, on %s', (_engine, environment) => {
+  beforeEach(() => {
+    everywhere.env = environment()
+  })
+  afterEach(() => {
+    everywhere.env = {}
+  })
+
   test('is made, worked through and drained, each answer saying what remains', async () => {
     const cwd = scratch()
     const made = await answer<Created>(['plan', 'add', 'Read', 'Write', 'Test', '--context', 'the parser'], { cwd })
@@ -68,19 +78,6 @@ describe('a plan, from the command line', () => {
     expect(all.summary).toEqual({ total: 3, pending: 0, inProgress: 0, completed: 2, cancelled: 1 })
     expect(all.items[0]).toMatchObject({ context: 'the parser', completionCriteria: '', agentType: null, priority: 0 })
     expect(all.items[1]!['startedAt']).toBeNull()
-  })
-
-  test('needs no set-up: reading makes nothing, the first write makes a private folder that git ignores', async () => {
-    const cwd = scratch()
-    expect(titles(await answer<Listed>(['plan', 'list'], { cwd }))).toEqual([])
-    expect((await punchlist(['status'], { cwd })).status).toBe(0)
-    expect((await punchlist(['log'], { cwd })).status).toBe(0)
-    expect((await punchlist(['plan', 'turn'], { cwd })).status).toBe(0)
-    expect(existsSync(join(cwd, '.punchlist'))).toBe(false)
-    await answer(['plan', 'add', 'A'], { cwd })
-    expect(statSync(join(cwd, '.punchlist')).mode & 0o777).toBe(0o700)
-    expect(statSync(join(cwd, '.punchlist/punchlist.db')).mode & 0o777).toBe(0o600)
-    expect(readFileSync(join(cwd, '.punchlist/.gitignore'), 'utf8')).toBe('*\n')
   })
 
   test('takes a batch from a file or a pipe, and puts items where they are told to go', async () => {
@@ -216,6 +213,19 @@ describe('a plan, from the command line', () => {
     expect((await answer<Listed>(['plan', 'list', '--all'], { cwd })).items).toHaveLength(120)
     expect((await punchlist(['plan', 'list'], { cwd })).stdout).toContain('70 more')
   })
+})
+
+test('needs no set-up: reading makes nothing, the first write makes a private folder that git ignores', async () => {
+  const cwd = scratch()
+  expect(titles(await answer<Listed>(['plan', 'list'], { cwd }))).toEqual([])
+  expect((await punchlist(['status'], { cwd })).status).toBe(0)
+  expect((await punchlist(['log'], { cwd })).status).toBe(0)
+  expect((await punchlist(['plan', 'turn'], { cwd })).status).toBe(0)
+  expect(existsSync(join(cwd, '.punchlist'))).toBe(false)
+  await answer(['plan', 'add', 'A'], { cwd })
+  expect(statSync(join(cwd, '.punchlist')).mode & 0o777).toBe(0o700)
+  expect(statSync(join(cwd, '.punchlist/punchlist.db')).mode & 0o777).toBe(0o600)
+  expect(readFileSync(join(cwd, '.punchlist/.gitignore'), 'utf8')).toBe('*\n')
 })
 
 describe('how a completion is believed', () => {

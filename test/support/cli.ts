@@ -8,6 +8,9 @@ const PROGRAM = join(import.meta.dirname, '../../bin/punchlist.js')
 let home: string | undefined
 const HOME = () => (home ??= scratch())
 
+/** What every call sees besides its own: a store for all of them, for example. */
+export const everywhere: { env: Record<string, string> } = { env: {} }
+
 export interface Ran {
   readonly status: number | null
   readonly stdout: string
@@ -35,7 +38,10 @@ export function start(
 ): ChildProcess {
   const { PATH = '' } = process.env
   const [command, ...before] = through
-  return spawn(command!, [...before, PROGRAM, ...args], { cwd, env: { PATH, HOME: HOME(), USER: 'tester', ...env } })
+  return spawn(command!, [...before, PROGRAM, ...args], {
+    cwd,
+    env: { PATH, HOME: HOME(), USER: 'tester', ...everywhere.env, ...env },
+  })
 }
 
 export async function ended(child: ChildProcess): Promise<Ran> {
