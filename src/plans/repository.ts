@@ -3,7 +3,6 @@ import { refusalFor } from '../core/lifecycle.ts'
 import { move, refused } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { type PlanItem, type PlanStatus, planItem } from './record.ts'
-import { currentTurn } from './turns.ts'
 import { finishItem } from './work.ts'
 
 /** A plan item as a row: the columns other programs know. */
@@ -89,7 +88,7 @@ export function turnTodoRepository(caller: Caller): TurnTodoRepository {
       if (!item) return undefined
       const { turnId } = item
       const within = { ...caller, scope: { conversationId, turnId } }
-      if (status === 'completed' && fields.outcome && (await currentTurn(within))) {
+      if (status === 'completed' && fields.outcome) {
         return rowOf((await finishItem(within, { id, status, outcome: fields.outcome })).item)
       }
       const brought = status === 'in_progress' ? { owner: caller.by, ...fields } : fields

@@ -5,8 +5,26 @@ import { type Caller, COMPLETION_MODES, type CompletionMode } from '../core/oper
 import { Problem } from '../core/problem.ts'
 import { planItem, type Turn, turn } from './record.ts'
 
-/** Which turn a call is about: the one its scope names, or the newest that is open in its conversation. */
+/**
+ * Which turn a call is about: the one its scope names, or the newest that is
+ * open in its conversation. A named turn need not have been opened here: its
+ * items may be another program's.
+ */
 export async function currentTurn(caller: Caller): Promise<Turn | undefined> {
+  const { turnId } = caller.scope
+  return (await openedTurn(caller)) ?? (turnId === undefined ? undefined : unopened(caller, turnId))
+}
+
+/** A turn nobody has opened, as it would stand. */
+export function unopened(caller: Caller, turnId: string): Turn {
+  const { conversationId } = caller.scope
+  const nobodys = { owner: null, token: 0, leaseUntil: null, identity: null, revision: 0, endedAt: null }
+  const rules = { named: 1, completionMode: caller.completion, checkCommand: null }
+  const at = caller.now().toISOString()
+  return { ...nobodys, ...rules, id: '', title: turnId, status: 'open', conversationId, turnId, createdAt: at }
+}
+
+async function openedTurn(caller: Caller): Promise<Turn | undefined> {
   const { conversationId, turnId } = caller.scope
   const query =
     turnId === undefined ? { where: { conversationId }, status: ['open'] } : { where: { conversationId, turnId } }
@@ -19,7 +37,7 @@ export async function currentTurn(caller: Caller): Promise<Turn | undefined> {
  * when a plan is made while nothing is open; the one before has then ended.
  */
 export async function turnForNewItems(caller: Caller): Promise<{ of: Turn; before?: Turn }> {
-  const present = await currentTurn(caller)
+  const present = await openedTurn(caller)
   const { turnId } = caller.scope
   if (turnId !== undefined) return { of: present ?? (await begin(caller, { turnId, named: 1 })) }
   if (present && (present.named === 1 || !(await isDrained(caller, present)))) return { of: present }
@@ -39,9 +57,9 @@ export interface TurnWish {
 /** Opens a turn by name, or changes how the present one's completions are believed: stricter, never looser. */
 export async function openTurn(caller: Caller, wish: TurnWish): Promise<Turn> {
   const wanted = wish.turnId ?? caller.scope.turnId
-  const present = await currentTurn({ ...caller, scope: { ...caller.scope, turnId: wanted } })
+  const present = await openedTurn({ ...caller, scope: { ...caller.scope, turnId: wanted } })
   if (!present) {
-    const before = await currentTurn({ ...caller, scope: { conversationId: caller.scope.conversationId } })
+    const before = await openedTurn({ ...caller, scope: { conversationId: caller.scope.conversationId } })
     const opened = await begin(caller, { turnId: wanted ?? newId(), named: 1 }, wish)
     if (before) await end(caller, before)
     return opened

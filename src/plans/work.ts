@@ -6,7 +6,7 @@ import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { evidenceIn } from './evidence.ts'
 import { type PlanItem, planItem, type Turn, turn } from './record.ts'
-import { currentTurn, itemsOf, turnForNewItems } from './turns.ts'
+import { currentTurn, itemsOf, turnForNewItems, unopened } from './turns.ts'
 
 export interface NewItem {
   readonly title: string
@@ -113,9 +113,9 @@ export async function carryItems(
   from: string | undefined,
 ): Promise<{ of: Turn; source: Turn; carried: PlanItem[] }> {
   const source = from === undefined ? await latestUnfinished(caller) : await namedTurn(caller, from)
-  if (!source) throw nothingToCarry(caller)
+  if (!source || !(await hasOpenItems(caller, source))) throw nothingToCarry(caller)
   const { of } = await turnForNewItems(caller)
-  const carried = of.id === source.id ? [] : await copyOpen(caller, source, of)
+  const carried = of.turnId === source.turnId ? [] : await copyOpen(caller, source, of)
   if (carried.length === 0) throw nothingToCarry(caller)
   return { of, source, carried }
 }
@@ -240,25 +240,30 @@ async function grounds(caller: Caller, of: Turn, item: PlanItem, outcome: string
 async function latestUnfinished(caller: Caller): Promise<Turn | undefined> {
   const present = await currentTurn(caller)
   const { conversationId } = caller.scope
-  const status = openStatuses(planItem.lifecycle)
   // Turns are few and most are drained; looked at in pages, the newest first.
   let after: string | undefined
   for (;;) {
     const page = await caller.store.find(turn, { where: { conversationId }, newest: true, limit: 50, after })
     for (const candidate of page) {
-      if (candidate.id === present?.id) continue
-      const open = await caller.store.find(planItem, { where: itemsOf(candidate), status, limit: 1 })
-      if (open.length > 0) return candidate
+      if (candidate.turnId === present?.turnId) continue
+      if (await hasOpenItems(caller, candidate)) return candidate
     }
     after = page.at(-1)?.id
     if (after === undefined) return undefined
   }
 }
 
+async function hasOpenItems(caller: Caller, of: Turn): Promise<boolean> {
+  const status = openStatuses(planItem.lifecycle)
+  return (await caller.store.find(planItem, { where: itemsOf(of), status, limit: 1 })).length > 0
+}
+
 async function namedTurn(caller: Caller, turnId: string): Promise<Turn> {
   const { conversationId } = caller.scope
   const [found] = await caller.store.find(turn, { where: { conversationId, turnId }, limit: 1 })
   if (found) return found
+  if ((await caller.store.find(planItem, { where: { conversationId, turnId }, limit: 1 })).length > 0)
+    return unopened(caller, turnId)
   throw new Problem(
     'not_found',
     `Conversation ${conversationId} has no turn ${turnId}`,

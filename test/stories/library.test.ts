@@ -83,6 +83,18 @@ describe('the repository of turn todos', () => {
     expect(done).toMatchObject({ status: 'completed', outcome: 'x', completedAt: expect.any(String) })
     expect(await repository.update('nobody', { status: 'completed' })).toBeUndefined()
 
+    // The same rows, for everyone else: nobody had to open the turn.
+    expect((await punchlist.plan.list({ status: 'all' })).items.map(({ title }) => title)).toEqual([
+      'first',
+      'A',
+      'B',
+      'A',
+    ])
+    expect(await punchlist.plan.start({ todoId: batch[2]!.id })).toMatchObject({ title: 'first' })
+    await repository.update(batch[2]!.id, { status: 'pending' })
+    const carried = await punchlist.as({ turnId: 't2' }).plan.carry({ from: 't1' })
+    expect(carried.carried.map(({ title }) => title)).toEqual(['first', 'B', 'A'])
+
     expect(await repository.countByStatus('t1')).toEqual({ pending: 3, in_progress: 0, completed: 1, cancelled: 0 })
     expect(await repository.findByTurn('t1', 'completed')).toHaveLength(1)
     expect(await repository.findByTurn('t1', ['completed', 'pending'])).toHaveLength(4)

@@ -183,8 +183,10 @@ describe.each(Object.entries(ENGINES))('a plan, from the command line, on %s', (
     // The old turn is as it was.
     expect(titles(await answer<Listed>(['plan', 'list', '--turn', 't1'], { cwd, env }))).toEqual(['B', 'C'])
     const alone = { cwd, env: { PUNCHLIST_CONVERSATION: 'c9', PUNCHLIST_TURN: 't' } }
+    const log = await answer(['log'], { cwd })
     expect(await refusal(['plan', 'carry'], alone)).toMatchObject({ status: 3, code: 'nothing_to_do' })
     expect(await refusal(['plan', 'carry', '--from', 'nowhere'], alone)).toMatchObject({ status: 4 })
+    expect(await answer(['log'], { cwd })).toEqual(log)
   })
 
   test('an item someone works on is not given to someone else', async () => {
