@@ -11,6 +11,7 @@ const dist = join(root, 'dist')
 
 // Built beside and renamed into place: a command that starts meanwhile finds the old build or the new one, never half of one.
 const fresh = join(root, `dist.${process.pid}`)
+process.on('exit', () => rmSync(fresh, { recursive: true, force: true }))
 const chunks = [
   ...(await bundle(fresh, 'esm', { index: 'src/index.ts', 'mcp/index': 'src/mcp/index.ts' })),
   ...(await bundle(join(fresh, 'program'), 'cjs', { 'cli/bin': 'src/cli/bin.ts' })),

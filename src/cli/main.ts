@@ -1,5 +1,4 @@
-import type { Operation } from '../core/operation.ts'
-import { checked, perform } from '../core/operation.ts'
+import { checked, type Operation, writesWith } from '../core/operation.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
 import { StoreDoor } from '../open.ts'
 import { operationsOf } from '../operations.ts'
@@ -42,18 +41,21 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
   const { terminal } = around
   const { fields, globals, follow } = readArguments(argv, op)
   const asking = askingFrom(globals, around.env, around.cwd)
-  const input = op.form ? await op.form.input(checked(op.form.args(), fields), file => terminal.read(file)) : fields
+  const given = op.form ? await op.form.input(checked(op.form.args(), fields), file => terminal.read(file)) : fields
+  // Before anything is opened, or made: bad input leaves no trace.
+  const input = checked(op.input(), given)
   const workspace = await findWorkspace(asking.wish)
-  const writes = typeof op.readOnly === 'function' ? !op.readOnly(input) : !op.readOnly
+  // Whoever follows must see what comes, so there must be something to watch.
+  const writes = follow || writesWith(op, input)
   const door = new StoreDoor(workspace)
   try {
     const caller = await callerFor(asking, workspace, door, writes)
     const tell = async (answer: unknown) =>
       terminal.out(json ? JSON.stringify(answer) : (await import('./show.ts')).shown(op.name, answer, terminal))
     if (follow && op.follow) {
-      for await (const answer of op.follow(caller, checked(op.input(), input), terminal.interrupted)) await tell(answer)
+      for await (const answer of op.follow(caller, input, terminal.interrupted)) await tell(answer)
     } else {
-      await tell(await perform(op, caller, input))
+      await tell(await op.run(caller, input))
     }
     return 0
   } finally {

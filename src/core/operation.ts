@@ -69,6 +69,11 @@ export function operation<const S extends InputSchema, const R extends OutputSch
   return spec
 }
 
+/** Whether an operation, given this input, changes what is stored. */
+export function writesWith(op: Operation, input: unknown): boolean {
+  return typeof op.readOnly === 'function' ? !op.readOnly(input) : !op.readOnly
+}
+
 /** Checks an input and carries the operation out. Everything wrong with the input is named at once. */
 export async function perform<I, O>(op: Operation<I, O>, caller: Caller, input: unknown): Promise<O> {
   return await op.run(caller, checked(op.input(), input) as I)

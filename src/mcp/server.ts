@@ -1,7 +1,7 @@
 import { type McpRequestContext, McpServer, type McpServerFactory } from '@modelcontextprotocol/server'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
-import { type Caller, checked, type Operation, perform } from '../core/operation.ts'
+import { type Caller, checked, type Operation, writesWith } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 
 export interface ServerOptions {
@@ -21,21 +21,19 @@ const INSTRUCTIONS =
 export function serverFactory({ tools, callerFor, version }: ServerOptions): McpServerFactory {
   const prepared = tools.map(op => ({
     op,
-    input: published((op.toolInput ?? op.input)()),
-    output: published(op.output()),
+    accepts: published((op.toolInput ?? op.input)()),
+    answers: published(op.output()),
   }))
   return context => {
     // The library would announce changes of the list by itself, and there are none: what is offered is fixed at the start.
     const capabilities = { tools: { listChanged: false } }
     const server = new McpServer({ name: 'punchlist', version }, { instructions: INSTRUCTIONS, capabilities })
-    for (const { op, input, output } of prepared) {
-      server.registerTool(op.name, settings(op, input, output), async sent => {
+    for (const { op, accepts, answers } of prepared) {
+      server.registerTool(op.name, settings(op, accepts, answers), async sent => {
         try {
-          const caller = await callerFor(!op.readOnly, context)
-          const answer = (await perform(op, caller, checked((op.toolInput ?? op.input)(), sent))) as Record<
-            string,
-            unknown
-          >
+          const input = checked((op.toolInput ?? op.input)(), sent)
+          const caller = await callerFor(writesWith(op, input), context)
+          const answer = (await op.run(caller, input)) as Record<string, unknown>
           return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
         } catch (error) {
           if (!(error instanceof Problem)) throw error

@@ -107,7 +107,12 @@ describe('several programs', () => {
         Array.from({ length: 8 }, (_, n) => punchlist(['plan', 'add', `item ${n}`], { cwd })),
       )
       expect(ran.map(({ status, stderr }) => [status, stderr])).toEqual(ran.map(() => [0, '']))
-      const { items } = await answer<{ items: { title: string; priority: number }[] }>(['plan', 'list'], { cwd })
+      const { items } = await answer<{ items: { title: string; priority: number; carriedFrom: string | null }[] }>(
+        ['plan', 'list'],
+        { cwd },
+      )
+      // One turn for all of them, from the beginning.
+      expect(items.filter(({ carriedFrom }) => carriedFrom !== null)).toEqual([])
       expect(items.map(({ title }) => title).toSorted()).toEqual(Array.from({ length: 8 }, (_, n) => `item ${n}`))
       expect(items.map(({ priority }) => priority)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
     }

@@ -112,7 +112,8 @@ describe('a model, over stdio', () => {
   })
 
   test('is refused with code, fact and hint, everything at once', async () => {
-    const client = await overStdio(scratch())
+    const cwd = scratch()
+    const client = await overStdio(cwd)
     const bad = await call(client, 'create_todo', { items: [{ title: '' }, { order: 0 }] })
     expect(bad.isError).toBe(true)
     expect(bad.text).toMatch(/^bad_input: items\.0\.title.*items\.1\.title.*items\.1\.order/)
@@ -120,6 +121,7 @@ describe('a model, over stdio', () => {
       /^not_found: .*\n.*create_todo/,
     )
     expect((await call(client, 'complete_todo')).text).toMatch(/^bad_input: todoId: is missing; outcome: is missing/)
+    expect((await call(client, 'list_todo')).isError).toBe(false)
   })
 
   test('is offered four tools, fully described, small, and always loaded', async () => {
