@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { Problem } from './core/problem.ts'
 import type { Store } from './core/store.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -33,6 +34,8 @@ export class StoreDoor {
     } catch (error) {
       // The next call tries again: a server may be back, a disk may have space.
       this.opened = undefined
+      const readable = writes ? undefined : await asItLies(this.workspace.store, error)
+      if (readable) return readable
       throw error
     }
   }
@@ -55,6 +58,13 @@ export class StoreDoor {
     ;(await import('./trust.ts')).trust(store, root)
     return made
   }
+}
+
+/** Reading goes on where writing cannot, if the store is a file that can be read without touching anything. */
+async function asItLies(url: string, error: unknown): Promise<Store | undefined> {
+  const hindered = error instanceof Problem && (error.code === 'store_full' || error.code === 'store_read_only')
+  if (!hindered || !url.startsWith('sqlite:')) return undefined
+  return (await import('./engines/sqlite/store.ts')).openFrozen(url.slice('sqlite:'.length))
 }
 
 /** A store that is a file, and is not there. */

@@ -92,6 +92,9 @@ describe('a database that', () => {
     const refused = await refusal(['plan', 'add', 'C'], { cwd, through })
     expect(refused).toMatchObject({ status: 9, code: 'store_read_only' })
     expect(refused.hint).toContain('writable')
+    // What is there can still be read.
+    expect((await answer<{ items: unknown[] }>(['plan', 'list'], { cwd, through })).items).toHaveLength(2)
+    expect((await answer<{ events: unknown[] }>(['log'], { cwd, through })).events).toHaveLength(3)
     chmodSync(join(cwd, '.punchlist'), 0o700)
     expect(readFileSync(file(cwd)).equals(before)).toBe(true)
     const nowhere = await refusal(['plan', 'add', 'C', '--store', 'sqlite:/dev/null/x.db'], { cwd })

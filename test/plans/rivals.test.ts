@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { open, Problem, planItem } from '../../src/index.ts'
+import { type Caller, open, type Problem, perform, planItem, type Store } from '../../src/index.ts'
+import { createTodo } from '../../src/plans/operations.ts'
 import { scratch } from '../support/scratch.ts'
 
 test('many who add and finish at once, without naming a turn, lose nothing and hide nothing', async () => {
@@ -34,3 +35,43 @@ test('many who add and finish at once, without naming a turn, lose nothing and h
   for (const { id } of left) expect(items.some(({ carriedFrom }) => carriedFrom === id)).toBe(true)
   await Promise.all(workers.map(one => one.close()))
 })
+
+test('what is added to a turn that ends in the same moment is in the next one', async () => {
+  const root = scratch()
+  const punchlist = await open({ root, store: 'sqlite::memory:' })
+  await punchlist.plan.create({ items: [{ title: 'last' }] })
+  const between = async () => {
+    await punchlist.plan.complete({ todoId: '1', outcome: 'x' })
+    await punchlist.plan.create({ items: [{ title: 'rival' }] })
+  }
+  const caller: Caller = {
+    store: interrupted(punchlist.store, between),
+    by: 'slow',
+    scope: { conversationId: 'default' },
+    now: () => new Date(),
+    root,
+    mayRun: async () => true,
+    completion: 'self',
+  }
+  const { created, remaining } = await perform(createTodo, caller, { items: [{ title: 'late' }] })
+  const { items } = await punchlist.plan.list()
+  expect(items.map(({ title }) => title)).toEqual(['rival', 'late'])
+  expect(created.map(({ id }) => id)).toEqual([items[1]!.id])
+  expect(remaining).toBe(2)
+  await punchlist.close()
+})
+
+/** The same store, but once something happens between the decision to add items and their being added. */
+function interrupted(store: Store, between: () => Promise<void>): Store {
+  let done = false
+  const insert: Store['insert'] = async (kind, drafts, note) => {
+    if (!done && kind.name === planItem.name) {
+      done = true
+      await between()
+    }
+    return await store.insert(kind, drafts, note)
+  }
+  return new Proxy(store, {
+    get: (target, name) => (name === 'insert' ? insert : (Reflect.get(target, name) as () => unknown).bind(target)),
+  })
+}

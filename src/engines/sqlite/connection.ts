@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { Problem } from '../../core/problem.ts'
 import { problemFor } from './problems.ts'
 
@@ -12,6 +13,8 @@ export interface ConnectionOptions {
   readonly durability?: 'full' | 'normal'
   /** How long to wait for another process that is writing. */
   readonly busyMs?: number
+  /** Only to be read, as it lies there: nothing beside it is made or locked, so nobody may be writing it. */
+  readonly frozen?: boolean
 }
 
 /** The oldest SQLite without the fault that could lose a write-ahead log that was reset while being read. */
@@ -33,8 +36,10 @@ export class Connection {
     this.path = path
     this.busyMs = options.busyMs ?? 30_000
     this.db = this.guarded(() => {
+      const settings = { timeout: 0, enableForeignKeyConstraints: true, allowExtension: false }
+      if (options.frozen) return new DatabaseSync(frozen(path), { ...settings, readOnly: true })
       if (path !== ':memory:') prepareFile(path)
-      return new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true, allowExtension: false })
+      return new DatabaseSync(path, settings)
     })
     // Set one by one and explicitly: defaults differ between builds. None of these is kept in the file.
     this.patiently(() =>
@@ -140,6 +145,12 @@ export class Connection {
     }
     return statement
   }
+}
+
+function frozen(path: string): URL {
+  const url = pathToFileURL(path)
+  url.searchParams.set('immutable', '1')
+  return url
 }
 
 /** Nobody but its owner may read a list; and git must not take it along. */

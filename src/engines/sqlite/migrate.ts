@@ -10,7 +10,7 @@ const APPLICATION_ID = 0x506e6368
 
 /** Brings the file to the schema this program knows, all of it in one transaction, or refuses. */
 export function migrate(connection: Connection): void {
-  if (versionOf(connection) === MIGRATIONS.length) return
+  if (isCurrent(connection)) return
   connection.useWriteAheadLog()
   connection.together(() => {
     // Read again under the write lock: another process may have been first.
@@ -20,6 +20,11 @@ export function migrate(connection: Connection): void {
     }
     connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`)
   })
+}
+
+/** Whether nothing is to be done; refuses a file that is newer, or not ours. */
+export function isCurrent(connection: Connection): boolean {
+  return versionOf(connection) === MIGRATIONS.length
 }
 
 function versionOf(connection: Connection): number {

@@ -1,10 +1,11 @@
+import { statSync } from 'node:fs'
 import type { Event, Note } from '../../core/event.ts'
 import { columnsOf, stored, whole, whyNot } from '../../core/keeping.ts'
 import type { Draft, Item, Kind } from '../../core/kind.ts'
 import type { Added, Change, Claim, EventQuery, Finding, Query, Store } from '../../core/store.ts'
 import { LeaseClock } from './clock.ts'
 import { Connection, type ConnectionOptions, type Value } from './connection.ts'
-import { migrate } from './migrate.ts'
+import { isCurrent, migrate } from './migrate.ts'
 import * as statements from './statements.ts'
 import { wake } from './wake.ts'
 
@@ -18,6 +19,19 @@ export function openSqliteStore(path: string, options: ConnectionOptions = {}): 
     connection.close()
     throw error
   }
+}
+
+/**
+ * A file as it lies there, for reading alone: where its folder cannot be
+ * written or the disk is full, SQLite cannot make what it needs beside a file.
+ * Undefined where that would not show everything: a write-ahead log holds more.
+ */
+export function openFrozen(path: string): Store | undefined {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return undefined
+  const connection = new Connection(path, { frozen: true })
+  if (isCurrent(connection)) return new SqliteStore(connection)
+  connection.close()
+  return undefined
 }
 
 class SqliteStore implements Store {
