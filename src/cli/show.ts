@@ -23,7 +23,7 @@ const SHOWN = {
       `${item.priority + 1}.`,
       painted(item.status),
       item.title,
-      item.status === 'in_progress' && item.owner ? faint(`(${item.owner})`) : '',
+      faint(item.status === 'in_progress' && item.owner ? `(${item.owner})` : item.verifiedAt ? '(verified)' : ''),
       item.outcome === null ? '' : faint(`— ${item.outcome.slice(0, 100)}`),
     ])
     const { pending, inProgress, completed, cancelled } = summary
@@ -117,8 +117,9 @@ const SHOWN = {
 
 function moved(answer: Answer<typeof startTodo> | Answer<typeof completeTodo>, colour: boolean): string {
   const { title, status: state, remaining, next } = answer
+  const verified = 'verifiedAt' in answer && answer.verifiedAt !== null
   const then = next[0] ? harmlessLine(`; next: ${next[0].title}`) : ''
-  return lines(table([[painted(state), title]], colour), `${leftOver(remaining)}${then}`)
+  return lines(table([[painted(state), title, verified ? '(verified)' : '']], colour), `${leftOver(remaining)}${then}`)
 }
 
 function numbered({ order, title }: { readonly order: number; readonly title: string }): (Cell | string)[] {

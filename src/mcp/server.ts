@@ -67,6 +67,7 @@ function told({ code, message, hint, details }: Problem): string {
 }
 
 type Published = ReturnType<typeof published>
+type Definition = Record<string, unknown>
 
 /**
  * A schema for the outside to read. What comes in is checked by the operation
@@ -74,7 +75,8 @@ type Published = ReturnType<typeof published>
  * words, with code and hint.
  */
 function published(schema: GenericSchema) {
-  const json = toJsonSchema(schema, { errorMode: 'ignore', target: 'draft-2020-12' }) as Record<string, unknown>
+  // Without $schema, which is the protocol's default anyway: every character here is in the model's context.
+  const { $schema: _, ...json } = toJsonSchema(schema, { errorMode: 'ignore', target: 'draft-2020-12' }) as Definition
   const jsonSchema = { input: () => json, output: () => json }
   const validate = (value: unknown) => ({ value: value as Record<string, unknown> })
   return { '~standard': { version: 1 as const, vendor: 'punchlist', validate, jsonSchema } }

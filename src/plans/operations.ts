@@ -35,10 +35,12 @@ const itemsOfShape = <const S extends v.ObjectEntries>(entries: S) =>
   )
 
 const leftOver = () => ({
-  remaining: v.pipe(v.number(), v.description('items left, pending or in progress')),
-  next: v.pipe(v.array(v.object({ id: v.string(), title: v.string() })), v.description('what comes next')),
+  remaining: v.number(),
+  next: v.array(v.object({ id: v.string(), title: v.string() })),
 })
 const text = () => v.nullable(v.string())
+/** Told in full by `Verification`; here it is kept short, as every schema is read by models. */
+const verification = () => v.record(v.string(), v.unknown())
 const turnShape = () =>
   v.object({
     conversationId: v.string(),
@@ -150,6 +152,8 @@ export const listTodo = operation({
           startedAt: text(),
           completedAt: text(),
           owner: text(),
+          check: v.nullable(v.array(v.string())),
+          verification: v.nullable(verification()),
           verifiedAt: text(),
           carriedFrom: text(),
         }),
@@ -161,7 +165,7 @@ export const listTodo = operation({
         completed: v.number(),
         cancelled: v.number(),
       }),
-      more: v.pipe(v.number(), v.description('matching items after this page')),
+      more: v.number(),
       cursor: v.pipe(text(), v.description('send as `after` for the next page')),
     }),
   async run(caller, { status, limit = 50, after, all = false }) {
@@ -324,16 +328,20 @@ function statusesFor(status: (typeof LISTED)[number] | undefined): string[] {
 function fitting(items: readonly PlanItem[]): PlanItem[] {
   let size = 0
   return items.filter((item, index) => {
-    size += item.title.length + item.context.length + item.completionCriteria.length + (item.outcome?.length ?? 0) + 400
+    const { title, context, completionCriteria, outcome, verification: said } = item
+    size += title.length + context.length + completionCriteria.length + (outcome?.length ?? 0) + 500
+    size += said?.output.length ?? 0
     return index === 0 || size <= PAGE_CHARACTERS
   })
 }
 
 function listed(item: PlanItem) {
   const { id, title, context, completionCriteria, agentType, status, priority, outcome } = item
-  const { createdAt, startedAt, completedAt, owner, verifiedAt, carriedFrom } = item
+  const { createdAt, startedAt, completedAt, owner, checkCommand, verifiedAt, carriedFrom } = item
   const what = { id, title, context, completionCriteria, agentType, status, priority, outcome }
-  return { ...what, createdAt, startedAt, completedAt, owner, verifiedAt, carriedFrom }
+  const check = checkCommand && [...checkCommand]
+  const said = item.verification && { ...item.verification, command: [...item.verification.command] }
+  return { ...what, createdAt, startedAt, completedAt, owner, check, verification: said, verifiedAt, carriedFrom }
 }
 
 function ended({ id, title, status, outcome, completedAt }: PlanItem) {

@@ -268,12 +268,17 @@ describe('how a completion is believed', () => {
     expect(failed.details['verification']).toMatchObject({ exit: 3, command: [process.execPath, 'check.js'] })
     expect(JSON.stringify(failed)).toContain('2 failing')
     expect(JSON.stringify(failed)).not.toContain('sk-abc')
-    expect((await answer<Listed>(['plan', 'list'], { cwd })).items[0]).toMatchObject({ status: 'pending' })
+    const [open] = (await answer<Listed>(['plan', 'list'], { cwd })).items
+    expect(open).toMatchObject({ status: 'pending', verifiedAt: null, verification: { exit: 3 } })
 
     writeFileSync(join(cwd, 'check.js'), 'console.log("14 passing")')
     const done = await answer<Finished>(['plan', 'complete', '1', 'done'], { cwd })
     expect(done.status).toBe('completed')
     expect(done.verifiedAt).toEqual(expect.any(String))
+    const { items } = await answer<Listed>(['plan', 'list', '--status', 'all'], { cwd })
+    const command = [process.execPath, 'check.js']
+    expect(items[0]!['verification']).toMatchObject({ command, exit: 0, signal: null, output: '14 passing\n' })
+    expect(items[0]!['verification']).toHaveProperty('durationMs', expect.any(Number))
     expect(await answer<Finished>(['plan', 'complete', '2', 'done'], { cwd })).toMatchObject({ status: 'completed' })
 
     const log = await answer<{ events: { why: string | null }[] }>(['log'], { cwd })
