@@ -39,8 +39,8 @@ const leftOver = () => ({
   next: v.array(v.object({ id: v.string(), title: v.string() })),
 })
 const text = () => v.nullable(v.string())
-/** Told in full by `Verification`; here it is kept short, as every schema is read by models. */
-const verification = () => v.record(v.string(), v.unknown())
+/** There is more in it, see `Verification`; a schema that models read is kept short. */
+const verification = () => v.object({ exit: v.nullable(v.number()), output: v.string() })
 const turnShape = () =>
   v.object({
     conversationId: v.string(),
@@ -152,7 +152,6 @@ export const listTodo = operation({
           startedAt: text(),
           completedAt: text(),
           owner: text(),
-          check: v.nullable(v.array(v.string())),
           verification: v.nullable(verification()),
           verifiedAt: text(),
           carriedFrom: text(),
@@ -337,11 +336,9 @@ function fitting(items: readonly PlanItem[]): PlanItem[] {
 
 function listed(item: PlanItem) {
   const { id, title, context, completionCriteria, agentType, status, priority, outcome } = item
-  const { createdAt, startedAt, completedAt, owner, checkCommand, verifiedAt, carriedFrom } = item
+  const { createdAt, startedAt, completedAt, owner, verification: said, verifiedAt, carriedFrom } = item
   const what = { id, title, context, completionCriteria, agentType, status, priority, outcome }
-  const check = checkCommand && [...checkCommand]
-  const said = item.verification && { ...item.verification, command: [...item.verification.command] }
-  return { ...what, createdAt, startedAt, completedAt, owner, check, verification: said, verifiedAt, carriedFrom }
+  return { ...what, createdAt, startedAt, completedAt, owner, verification: said, verifiedAt, carriedFrom }
 }
 
 function ended({ id, title, status, outcome, completedAt }: PlanItem) {
