@@ -3,9 +3,10 @@ import { COMPLETION_MODES, operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { line, prose } from '../core/text.ts'
 import { words } from '../core/words.ts'
+import { carryItems } from './carrying.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
 import { currentTurn, itemsOf, openTurn } from './turns.ts'
-import { addItems, carryItems, finishItem, startItem, whatRemains } from './work.ts'
+import { addItems, finishItem, startItem, whatRemains } from './work.ts'
 
 const order = () =>
   v.pipe(

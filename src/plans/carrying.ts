@@ -1,0 +1,108 @@
+import { openStatuses } from '../core/lifecycle.ts'
+import type { Caller } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import { draftOf } from './draft.ts'
+import { type PlanItem, planItem, type Turn, turn } from './record.ts'
+import { currentTurn, itemsOf, turnForNewItems, unopened } from './turns.ts'
+
+/** Copies what is open in an earlier turn to the end of the present plan, each item linked to where it came from. */
+export async function carryItems(
+  caller: Caller,
+  from: string | undefined,
+): Promise<{ of: Turn; source: Turn; carried: PlanItem[] }> {
+  const source = from === undefined ? await latestUnfinished(caller) : await namedTurn(caller, from)
+  if (!source || !(await hasOpenItems(caller, source))) throw nothingToCarry(caller)
+  const { of } = await turnForNewItems(caller)
+  const carried = of.turnId === source.turnId ? [] : await copyOpen(caller, source, of)
+  if (carried.length === 0) throw nothingToCarry(caller)
+  return { of, source, carried }
+}
+
+/**
+ * Two that add at once may see the last item finished in between: one then adds
+ * to a turn that the other has ended. Whoever comes second to look, the adder at
+ * the turn or the ender at its items, brings them along; both may, it is once.
+ */
+export async function settled(
+  caller: Caller,
+  { of, before, added }: { of: Turn; before: Turn | undefined; added: PlanItem[] },
+): Promise<{ of: Turn; added: PlanItem[] }> {
+  if (before) await copyOpen(caller, before, of)
+  if (caller.scope.turnId !== undefined) return { of, added }
+  const [now] = await caller.store.find(turn, { where: { id: of.id }, limit: 1 })
+  if (now?.status !== 'ended') return { of, added }
+  const next = (await turnForNewItems(caller)).of
+  const copies = await copyOpen(caller, of, next)
+  const ids = new Set(added.map(({ id }) => id))
+  return { of: next, added: copies.filter(({ carriedFrom }) => carriedFrom !== null && ids.has(carriedFrom)) }
+}
+
+/** Copies of everything that is open in one turn, in another: made now, or there already. */
+async function copyOpen(caller: Caller, source: Turn, of: Turn): Promise<PlanItem[]> {
+  const status = openStatuses(planItem.lifecycle)
+  const left = await caller.store.find(planItem, { where: itemsOf(source), status })
+  if (left.length === 0) return []
+  const ids = new Set(left.map(({ id }) => id))
+  const copies = async () =>
+    (await caller.store.find(planItem, { where: itemsOf(of) })).filter(
+      ({ carriedFrom }) => carriedFrom !== null && ids.has(carriedFrom),
+    )
+  // What was copied before and is finished by now has given up its identity, but is not to be done again.
+  const there = new Set((await copies()).map(({ carriedFrom }) => carriedFrom))
+  const at = caller.now().toISOString()
+  const drafts = left
+    .filter(({ id }) => !there.has(id))
+    .map(item => {
+      const { agentType, checkCommand } = item
+      const kept = { ...item, agentType: agentType ?? undefined, checkCommand: checkCommand ?? undefined }
+      const draft = draftOf(of, kept, at, `${of.id}:${item.id}`)
+      return { ...draft, fields: { ...draft.fields, carriedFrom: item.id } }
+    })
+  await caller.store.insert(planItem, drafts, { by: caller.by, at, why: `carried from turn ${source.turnId}` })
+  return await copies()
+}
+
+async function latestUnfinished(caller: Caller): Promise<Turn | undefined> {
+  const present = await currentTurn(caller)
+  const { conversationId } = caller.scope
+  // Turns are few and most are drained; looked at in pages, the newest first.
+  let after: string | undefined
+  for (;;) {
+    const page = await caller.store.find(turn, { where: { conversationId }, newest: true, limit: 50, after })
+    for (const candidate of page) {
+      if (candidate.turnId === present?.turnId) continue
+      if (await hasOpenItems(caller, candidate)) return candidate
+    }
+    after = page.at(-1)?.id
+    if (after === undefined) return undefined
+  }
+}
+
+async function hasOpenItems(caller: Caller, of: Turn): Promise<boolean> {
+  const status = openStatuses(planItem.lifecycle)
+  return (await caller.store.find(planItem, { where: itemsOf(of), status, limit: 1 })).length > 0
+}
+
+async function namedTurn(caller: Caller, turnId: string): Promise<Turn> {
+  const { conversationId } = caller.scope
+  const [found] = await caller.store.find(turn, { where: { conversationId, turnId }, limit: 1 })
+  if (found) return found
+  if ((await caller.store.find(planItem, { where: { conversationId, turnId }, limit: 1 })).length > 0)
+    return unopened(caller, turnId)
+  throw new Problem(
+    'not_found',
+    `Conversation ${conversationId} has no turn ${turnId}`,
+    'See its turns with: punchlist log',
+    {
+      turnId,
+    },
+  )
+}
+
+function nothingToCarry(caller: Caller): Problem {
+  return new Problem(
+    'nothing_to_do',
+    `No other turn of conversation ${caller.scope.conversationId} has open items`,
+    'Name the turn to carry from with --from TURN, or the turn to carry into with --turn TURN.',
+  )
+}
