@@ -28,9 +28,11 @@ export function isCurrent(connection: Connection): boolean {
 }
 
 function versionOf(connection: Connection): number {
-  const version = connection.pragma('user_version')
-  const ours = connection.pragma('application_id') === APPLICATION_ID
-  if (!ours && (version !== 0 || connection.all('SELECT 1 FROM sqlite_schema LIMIT 1').length > 0)) {
+  // In one statement, and so at one moment: another process may be making the file right now.
+  const [row] = connection.all(`SELECT (SELECT user_version FROM pragma_user_version) AS version,
+    (SELECT application_id FROM pragma_application_id) AS application, (SELECT count(*) FROM sqlite_schema) AS used`)
+  const version = Number(row?.['version'])
+  if (row?.['application'] !== APPLICATION_ID && (version !== 0 || row?.['used'] !== 0)) {
     throw new Problem(
       'unreadable_file',
       `${connection.path} is a database of another program`,
