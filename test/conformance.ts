@@ -283,21 +283,21 @@ export function conformance(name: string, open: () => Promise<{ store: Store; ag
 
       test('a lease runs out by the engine’s clock, and is then reported, the longest overdue first', async () => {
         await add('a', 'b', 'c')
-        await store.take(kind, mine, claim('w1', 60), note)
-        await store.take(kind, mine, claim('w2', 30), note)
+        await store.take(kind, mine, claim('w1', 1000), note)
+        await store.take(kind, mine, claim('w2', 900), note)
         await store.take(kind, mine, claim('w3', 60_000), note)
         expect(await store.lapsed(kind, 10)).toEqual([])
-        await sleep(120)
+        await sleep(1100)
         expect((await store.lapsed(kind, 10)).map(({ title }) => title)).toEqual(['b', 'a'])
         expect((await store.lapsed(kind, 1)).map(({ title }) => title)).toEqual(['b'])
       })
 
       test('a lease that is renewed does not run out', async () => {
         await add('a')
-        const taken = await store.take(kind, mine, claim('w1', 80), note)
-        for (let n = 0; n < 4; n++) {
-          await sleep(40)
-          await store.renew(kind, taken!.id, taken!.token, 80)
+        const taken = await store.take(kind, mine, claim('w1', 1000), note)
+        for (let n = 0; n < 3; n++) {
+          await sleep(400)
+          await store.renew(kind, taken!.id, taken!.token, 1000)
         }
         expect(await store.lapsed(kind, 10)).toEqual([])
         const ahead = Date.parse((await store.renew(kind, taken!.id, 1, 60_000)).leaseUntil!) - Date.now()

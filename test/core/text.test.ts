@@ -113,9 +113,9 @@ describe('a check', () => {
 
   test('that goes on for ever is stopped, with everything it started', async () => {
     const script = `const { spawn } = require('node:child_process'); const c = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']); console.log('child ' + c.pid); setInterval(() => {}, 1000)`
-    const ran = await runCheck([node, '-e', script], { cwd: '/', now, timeoutMs: 700 })
+    const ran = await runCheck([node, '-e', script], { cwd: '/', now, timeoutMs: 3000 })
     expect(ran.exit).toBeNull()
-    expect(ran.output).toContain('stopped after 700 ms')
+    expect(ran.output).toContain('stopped after 3000 ms')
     const child = Number(/child (\d+)/.exec(ran.output)?.[1])
     await expect.poll(() => alive(child), { timeout: 5000 }).toBe(false)
   })
