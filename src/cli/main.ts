@@ -31,10 +31,12 @@ async function dispatch(argv: readonly string[], around: Surroundings, json: boo
   const { words, rest } = leadingWords(argv)
   const ops = words[0] === undefined ? [] : await operationsOf(words[0])
   const op = ops.find(({ command }) => command.split(' ').every((word, index) => word === words[index]))
-  if (op && !asks(argv, '--help')) return await carryOut(op, rest(op.command.split(' ').length), around, json)
+  const wantsHelp = asks(argv, '--help') || asks(argv, '-h')
+  if (op && !wantsHelp) return await carryOut(op, rest(op.command.split(' ').length), around, json)
   const { command, helpFor } = await import('./commands.ts')
-  if (asks(argv, '--help') || words.length === 0) return await helpFor(words, argv, around)
-  return await command(words, rest(1), around)
+  if (words[0] === 'help') return await helpFor(words.slice(1), argv, around)
+  const unfinished = words.length === 0 || (ops.length > 0 && words.length === 1)
+  return wantsHelp || unfinished ? await helpFor(words, argv, around) : await command(words, rest(1), around)
 }
 
 async function carryOut(op: Operation, argv: readonly string[], around: Surroundings, json: boolean): Promise<number> {

@@ -31,11 +31,17 @@ export async function serve(
   })
   try {
     if (fields['http']) await overHttp(factory, fields['port'], globals, around)
-    else await (await import('../mcp/stdio.ts')).serveOverStdio(factory)
+    else await overStdio(factory, around)
     return 0
   } finally {
     await door.close()
   }
+}
+
+async function overStdio(factory: ReturnType<typeof serverFactory>, { terminal }: Surroundings): Promise<void> {
+  const { serveOverStdio } = await import('../mcp/stdio.ts')
+  if (process.stdin.isTTY) terminal.err('punchlist speaks MCP here, for a host that starts it. Ctrl-C ends it.')
+  await serveOverStdio(factory)
 }
 
 async function overHttp(

@@ -28,7 +28,7 @@ export function table(rows: readonly (readonly (Cell | string | null)[])[], colo
   const lines = cells.map(row =>
     row.map(({ text, style }, column) => {
       const gap = ' '.repeat(widths[column]! - text.length)
-      return (colour && style ? painted(style, text) : text) + gap
+      return (colour && style && text ? painted(style, text) : text) + gap
     }),
   )
   return lines.map(line => line.join('  ').trimEnd()).join('\n')

@@ -1,6 +1,8 @@
 /** A new id: a UUID that sorts by time, so that an index of ids grows at its end. */
 export function newId(): string {
-  return crypto().randomUUIDv7()
+  // The first releases of Node 24 do not have it.
+  const { randomUUID, randomUUIDv7 = randomUUID } = crypto()
+  return randomUUIDv7()
 }
 
 export function digest(text: string): string {

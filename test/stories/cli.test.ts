@@ -209,7 +209,10 @@ describe('output', () => {
       expect(stdout).toContain('Example: punchlist')
     }
     expect((await punchlist(['--version'], { cwd })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
-    expect((await punchlist([], { cwd })).stdout).toBe(outer.stdout)
+    for (const args of [[], ['-h'], ['help']]) expect((await punchlist(args, { cwd })).stdout).toBe(outer.stdout)
+    const plan = await punchlist(['plan', '--help'], { cwd })
+    for (const args of [['plan'], ['plan', '-h'], ['help', 'plan']])
+      expect(await punchlist(args, { cwd })).toEqual(plan)
     expect(await refusal(['nonsense', '--help'], { cwd })).toMatchObject({ status: 2 })
   })
 })
