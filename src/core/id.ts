@@ -1,8 +1,8 @@
 /** A new id: a UUID that sorts by time, so that an index of ids grows at its end. */
 export function newId(): string {
   // The first releases of Node 24 do not have it.
-  const { randomUUID, randomUUIDv7 = randomUUID } = crypto()
-  return randomUUIDv7()
+  const { randomUUID, randomUUIDv7 }: Partial<Crypto> & Pick<Crypto, 'randomUUID'> = crypto()
+  return (randomUUIDv7 ?? randomUUID)()
 }
 
 export function digest(text: string): string {
@@ -10,6 +10,8 @@ export function digest(text: string): string {
 }
 
 // Loaded when first used: it costs a sixth of a start, and most commands only read.
-function crypto(): typeof import('node:crypto') {
+function crypto(): Crypto {
   return process.getBuiltinModule('node:crypto')
 }
+
+type Crypto = typeof import('node:crypto')
