@@ -1,5 +1,6 @@
+import { whyNot } from './keeping.ts'
 import type { Item, Kind } from './kind.ts'
-import { type Fields, openStatuses, type Refusal, refusalFor, standing, statusesBefore } from './lifecycle.ts'
+import { type Fields, openStatuses, phaseOf, type Refusal, refusalFor, standing, statusesBefore } from './lifecycle.ts'
 import { Problem } from './problem.ts'
 import type { Query, Store } from './store.ts'
 
@@ -30,9 +31,11 @@ export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: 
     const item = known ?? (await store.find(kind, { where: { ...wanted.where, id }, limit: 1 }))[0]
     known = undefined
     if (!item) throw notFound(kind, id)
+    // Also for an answer that is there already: it is somebody else's then.
+    if (token !== undefined && token !== item.token) throw whyNot(kind, item, { id, token })
     const before = fieldsOf(item)
     if (item.status === to && brings(before, fields)) return item
-    const after = standing(kind.lifecycle, before, to, fields, at)
+    const after = { ...standing(kind.lifecycle, before, to, fields, at), token: tokenAfter(kind, item, to) }
     const refusal =
       refusalFor(kind.lifecycle, item.status, after) ??
       // Nothing is written over the answer an item was closed with.
@@ -136,6 +139,12 @@ export function refused(
       : `${item.status} is final; add a new item for what is left to do.`,
     details,
   )
+}
+
+/** Giving an item back revokes its claim: whoever held it, and comes late, holds an older token. */
+function tokenAfter(kind: Kind, item: Item, to: string): number {
+  const givenBack = phaseOf(kind.lifecycle, item.status) !== 'waiting' && phaseOf(kind.lifecycle, to) === 'waiting'
+  return givenBack ? item.token + 1 : item.token
 }
 
 function spoken(kind: Kind): string {
