@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
-/** The long forms: every system call, many rounds. They take a quarter of an hour and want strace. */
+/** The long forms: every system call, many rounds. They take half an hour and want strace. */
 export default defineConfig({
   test: {
-    include: ['test/soak/**/*.soak.ts'],
-    globalSetup: ['test/support/build-setup.ts'],
+    include: ['test/soak/**/*.soak.ts', 'test/crash/**/*.test.ts'],
+    env: { STORM: '10' },
+    globalSetup: ['test/support/build-setup.ts', 'test/support/postgres-setup.ts'],
     testTimeout: 1_800_000,
     maxWorkers: 2,
   },
