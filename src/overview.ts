@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Event } from './core/event.ts'
+import { wholeNumber } from './core/input.ts'
 import type { Caller } from './core/operation.ts'
 import { operation } from './core/operation.ts'
 import { planItem, type Turn, turn } from './plans/record.ts'
@@ -43,20 +44,10 @@ export const status = operation({
 })
 
 const limits = () => ({
-  limit: v.optional(
-    v.pipe(
-      v.number(),
-      v.integer('must be a whole number'),
-      v.minValue(1, 'must be 1 or more'),
-      v.maxValue(10_000, 'must be 10000 or less'),
-      v.description('events at most; 50 if absent'),
-    ),
-  ),
+  limit: v.optional(v.pipe(wholeNumber(1, 10_000), v.description('events at most; 50 if absent'))),
   after: v.optional(
     v.pipe(
-      v.number(),
-      v.integer('must be a whole number'),
-      v.minValue(0, 'must be 0 or more'),
+      wholeNumber(0, Number.MAX_SAFE_INTEGER),
       v.description('only what happened after this number; the newest events if absent'),
     ),
   ),

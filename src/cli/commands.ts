@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { wholeNumber } from '../core/input.ts'
 import type { InputSchema } from '../core/operation.ts'
 import { checked } from '../core/operation.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
@@ -56,9 +57,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       v.object({
         tools: v.optional(v.pipe(v.string(), description('tool sets to offer, with commas; plan if absent'))),
         http: v.optional(v.pipe(v.boolean(), description('serve over HTTP instead of stdio'))),
-        port: v.optional(
-          v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535), description('any free one if absent')),
-        ),
+        port: v.optional(v.pipe(wholeNumber(0, 65_535), description('any free one if absent'))),
       }),
     async run(fields, globals, around) {
       const { serve } = await import('./serve.ts')

@@ -1,27 +1,3 @@
-import * as v from 'valibot'
-
-/** One line of text from outside. */
-export function line(max: number) {
-  return v.pipe(
-    v.string(),
-    v.trim(),
-    v.nonEmpty('must not be empty'),
-    v.maxLength(max, `must be at most ${max} characters`),
-    v.check(wellFormed, 'must be well-formed Unicode'),
-    v.check(text => !LINE_CONTROLS.test(text), 'must not contain control characters or line breaks'),
-  )
-}
-
-/** Text of several lines from outside. */
-export function prose(max: number) {
-  return v.pipe(
-    v.string(),
-    v.maxLength(max, `must be at most ${max} characters`),
-    v.check(wellFormed, 'must be well-formed Unicode'),
-    v.check(text => !PROSE_CONTROLS.test(text), 'must not contain control characters other than line breaks and tabs'),
-  )
-}
-
 /**
  * Stored text on its way to a terminal: control characters, C1 included, and
  * the marks that reorder text are shown as an escape instead of taking effect.
@@ -49,12 +25,4 @@ export function redacted(text: string): string {
 }
 
 // oxlint-disable-next-line no-control-regex -- finding them is the point
-const LINE_CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
-// oxlint-disable-next-line no-control-regex -- as above
-const PROSE_CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
-// oxlint-disable-next-line no-control-regex -- as above
 const SHOWN_ESCAPED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
-
-function wellFormed(text: string): boolean {
-  return text.isWellFormed()
-}

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { line, prose, wholeNumber } from '../core/input.ts'
 import { COMPLETION_MODES, operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { line, prose } from '../core/text.ts'
 import { words } from '../core/words.ts'
 import { carryItems } from './carrying.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
@@ -9,12 +9,7 @@ import { currentTurn, itemsOf, openTurn } from './turns.ts'
 import { addItems, finishItem, startItem, whatRemains } from './work.ts'
 
 const order = () =>
-  v.pipe(
-    v.number(),
-    v.integer('must be a whole number'),
-    v.minValue(1, 'must be 1 or more'),
-    v.description('position in the plan, from 1; at the end if absent'),
-  )
+  v.pipe(wholeNumber(1, 1_000_000), v.description('position in the plan, from 1; at the end if absent'))
 const newItem = () => ({
   title: v.pipe(line(500), v.description('what to do, in one line')),
   context: v.optional(v.pipe(prose(32_768), v.description('what one needs to know to do it'))),
@@ -114,15 +109,7 @@ const PAGE_CHARACTERS = 60_000
 
 const listing = () => ({
   status: v.optional(v.pipe(v.picklist(LISTED), v.description('pending and in_progress if absent'))),
-  limit: v.optional(
-    v.pipe(
-      v.number(),
-      v.integer('must be a whole number'),
-      v.minValue(1, 'must be 1 or more'),
-      v.maxValue(1000, 'must be 1000 or less'),
-      v.description('items at most; 50 if absent'),
-    ),
-  ),
+  limit: v.optional(v.pipe(wholeNumber(1, 1000), v.description('items at most; 50 if absent'))),
   after: v.optional(v.pipe(v.string(), v.maxLength(100), v.description('cursor of the page before'))),
 })
 

@@ -1,0 +1,42 @@
+import * as v from 'valibot'
+
+/** One line of text from outside. */
+export function line(max: number) {
+  return v.pipe(
+    v.string(),
+    v.trim(),
+    v.nonEmpty('must not be empty'),
+    v.maxLength(max, `must be at most ${max} characters`),
+    v.check(wellFormed, 'must be well-formed Unicode'),
+    v.check(text => !LINE_CONTROLS.test(text), 'must not contain control characters or line breaks'),
+  )
+}
+
+/** Text of several lines from outside. */
+export function prose(max: number) {
+  return v.pipe(
+    v.string(),
+    v.maxLength(max, `must be at most ${max} characters`),
+    v.check(wellFormed, 'must be well-formed Unicode'),
+    v.check(text => !PROSE_CONTROLS.test(text), 'must not contain control characters other than line breaks and tabs'),
+  )
+}
+
+/** A whole number from outside, within bounds. */
+export function wholeNumber(least: number, most: number) {
+  return v.pipe(
+    v.number(),
+    v.integer('must be a whole number'),
+    v.minValue(least, `must be ${least} or more`),
+    v.maxValue(most, `must be ${most} or less`),
+  )
+}
+
+// oxlint-disable-next-line no-control-regex -- finding them is the point
+const LINE_CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+// oxlint-disable-next-line no-control-regex -- as above
+const PROSE_CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
+
+function wellFormed(text: string): boolean {
+  return text.isWellFormed()
+}
