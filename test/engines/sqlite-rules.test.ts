@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { Connection } from '../../src/engines/sqlite/connection.ts'
+import { networkFileSystem, refuseNetwork } from '../../src/engines/sqlite/network.ts'
 import { lastPlace } from '../../src/engines/sqlite/statements.ts'
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts'
 import { planItem } from '../../src/plans/record.ts'
@@ -165,6 +166,14 @@ describe('the file', () => {
       `SELECT * FROM turns WHERE conversationId = 'c' AND status IN ('open') ORDER BY rowid DESC LIMIT 1`,
     )
     expect(turns).toEqual(['SEARCH turns USING INDEX turns_open (conversationId=? AND status=?)'])
+  })
+
+  test('is not made on a network file system', () => {
+    const names = [0x6969, 0xff534d42, 0xff534d42 | 0, 0xfe534d42].map(networkFileSystem)
+    expect(names).toEqual(['NFS', 'CIFS', 'CIFS', 'SMB2'])
+    // Where this runs is a local disk, or one in memory.
+    expect(networkFileSystem(statfsSync(scratch()).type)).toBeUndefined()
+    expect(() => refuseNetwork(scratch())).not.toThrow()
   })
 
   test('a lease is not moved by the wall clock, and none outlives the machine’s run', async () => {

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { Problem } from '../../core/problem.ts'
+import { refuseNetwork } from './network.ts'
 import { problemFor } from './problems.ts'
 
 export type Value = string | number | null
@@ -163,6 +164,7 @@ function prepareFile(path: string): void {
     chmodSync(folder, 0o700)
     if (!existsSync(join(folder, '.gitignore'))) writeFileSync(join(folder, '.gitignore'), '*\n')
   }
+  refuseNetwork(folder)
   // SQLite gives -wal and -shm the permissions of the file itself.
   closeSync(openSync(path, 'a', 0o600))
 }
