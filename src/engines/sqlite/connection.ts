@@ -158,13 +158,13 @@ function frozen(path: string): URL {
 function prepareFile(path: string): void {
   if (existsSync(path)) return
   const folder = dirname(path)
+  refuseNetwork(folder)
   const ours = basename(folder) === '.punchlist'
   mkdirSync(folder, { recursive: true, mode: ours ? 0o700 : undefined })
   if (ours) {
     chmodSync(folder, 0o700)
     if (!existsSync(join(folder, '.gitignore'))) writeFileSync(join(folder, '.gitignore'), '*\n')
   }
-  refuseNetwork(folder)
   // SQLite gives -wal and -shm the permissions of the file itself.
   closeSync(openSync(path, 'a', 0o600))
 }

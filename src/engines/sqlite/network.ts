@@ -1,4 +1,5 @@
-import { statfsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Problem } from '../../core/problem.ts'
 
 /** As Linux numbers them. Their locks and shared memory do not reach other machines, so two writers would destroy a file. */
@@ -18,9 +19,11 @@ export function networkFileSystem(type: number): string | undefined {
   return NETWORK[type >>> 0]
 }
 
-/** A database is not made where several machines might share it. */
+/** A database is not made where several machines might share it; the folder itself need not be there yet. */
 export function refuseNetwork(folder: string): void {
-  const name = networkFileSystem(statfsSync(folder).type)
+  let there = folder
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there)
+  const name = networkFileSystem(statfsSync(there).type)
   if (!name) return
   throw new Problem(
     'bad_input',
