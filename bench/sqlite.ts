@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { open, type Punchlist } from '../src/index.ts'
+import { raceOnFile } from '../test/support/race.ts'
 import { median, ms, perSecond, type Row, rates } from './measure.ts'
 
 export async function sqlite(): Promise<Row[]> {
@@ -114,16 +114,7 @@ interface Grown {
 async function fairness(folder: string): Promise<Row> {
   const path = join(folder, 'fair.db')
   await (await open({ root: folder, store: `sqlite:${path}` })).close()
-  const worker = join(import.meta.dirname, '../test/support/sqlite-worker.ts')
-  const counts = await Promise.all(
-    Array.from({ length: 8 }, async (_, n) => {
-      const child = spawn(process.execPath, [worker, path, `w${n}`, '10000'], { stdio: ['ignore', 'pipe', 'inherit'] })
-      let out = ''
-      child.stdout.setEncoding('utf8').on('data', text => (out += text))
-      await new Promise(done => child.on('close', done))
-      return Number(out)
-    }),
-  )
+  const counts = await raceOnFile(path, 8, 10_000)
   const [slowest, fastest] = [Math.min(...counts), Math.max(...counts)]
   return {
     what: 'SQLite: 8 processes on one file, the slowest',

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -9,6 +8,7 @@ import { lastPlace } from '../../src/engines/sqlite/statements.ts'
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts'
 import { planItem } from '../../src/plans/record.ts'
 import { draft, note } from '../support/drafts.ts'
+import { raceOnFile } from '../support/race.ts'
 import { scratch } from '../support/scratch.ts'
 import { onSmallDisk } from '../support/small-disk.ts'
 
@@ -47,8 +47,7 @@ describe('the traps of SQLite', () => {
   test('3: waiting for the lock is our own, and fair: of eight processes none is left behind', async () => {
     const path = join(scratch(), 'list.db')
     openSqliteStore(path)
-    const worker = join(import.meta.dirname, '../support/sqlite-worker.ts')
-    const counts = await Promise.all(Array.from({ length: 8 }, (_, n) => counted([worker, path, `w${n}`, '2000'])))
+    const counts = await raceOnFile(path, 8, 2000)
     expect(Math.min(...counts)).toBeGreaterThan(0)
     expect(Math.min(...counts)).toBeGreaterThan(Math.max(...counts) / 10)
     const db = new DatabaseSync(path)
@@ -203,11 +202,3 @@ describe('the file', () => {
     await later.close()
   })
 })
-
-async function counted(args: string[]): Promise<number> {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  let out = ''
-  child.stdout.setEncoding('utf8').on('data', text => (out += text))
-  await new Promise(done => child.on('close', done))
-  return Number(out)
-}
