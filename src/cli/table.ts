@@ -10,28 +10,29 @@ export interface Cell {
 }
 
 /** Columns, each as wide as its widest cell. Whatever a cell holds, it stays in its place and takes no effect. */
-export function table(rows: readonly (readonly (Cell | string | null)[])[], colour: boolean): string {
-  const given = rows.map(row =>
-    row.map(cell => (typeof cell === 'string' || cell === null ? { text: cell ?? '' } : cell)),
-  )
+export function table(rows: readonly (readonly (Cell | string)[])[], colour: boolean): string {
+  const raw = rows.map(row => row.map(cell => (typeof cell === 'string' ? cell : cell.text)))
   // Looked at once: most tables are plain, and a short-lived process pays for every cell it looks at.
-  const plain = !/[^ -~]/.test(given.map(row => row.map(({ text }) => text).join('')).join(''))
-  const cells: Cell[][] = plain
-    ? given
-    : given.map(row => row.map(cell => ({ ...cell, text: harmlessLine(cell.text) })))
+  const plain = !/[^ -~]/.test(raw.map(row => row.join('')).join(''))
+  const texts = plain ? raw : raw.map(row => row.map(harmlessLine))
   const widths: number[] = []
-  for (const row of cells) {
-    row.forEach(({ text }, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, text.length)
-    })
+  for (const row of texts) {
+    for (let column = 0; column < row.length; column++) {
+      widths[column] = Math.max(widths[column] ?? 0, row[column]!.length)
+    }
   }
-  const lines = cells.map(row =>
-    row.map(({ text, style }, column) => {
-      const gap = ' '.repeat(widths[column]! - text.length)
-      return (colour && style && text ? painted(style, text) : text) + gap
-    }),
-  )
-  return lines.map(line => line.join('  ').trimEnd()).join('\n')
+  return texts
+    .map((row, index) =>
+      row
+        .map((text, column) => {
+          const cell = rows[index]![column]!
+          const style = colour && text && typeof cell !== 'string' ? cell.style : undefined
+          return (style ? painted(style, text) : text) + ' '.repeat(widths[column]! - text.length)
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }
 
 function painted(style: Style, text: string): string {

@@ -66,7 +66,12 @@ export interface Operation<I = unknown, O = unknown> {
 export function operation<const S extends InputSchema, const R extends OutputSchema>(
   spec: Omit<Operation<v.InferOutput<S>, v.InferOutput<R>>, 'input' | 'output'> & { input: () => S; output: () => R },
 ): Operation<v.InferOutput<S>, v.InferOutput<R>> & { input: () => S; output: () => R } {
-  return spec
+  return { ...spec, input: once(spec.input), output: once(spec.output) }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
 }
 
 /** Whether an operation, given this input, changes what is stored. */

@@ -1,7 +1,6 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
 import { Problem } from '../../core/problem.ts'
 import { refuseNetwork } from './network.ts'
 import { problemFor } from './problems.ts'
@@ -115,12 +114,14 @@ export class Connection {
    * others keep re-taking the lock: of eight processes one was never served.
    */
   private patiently<T>(work: () => T): T {
-    const began = performance.now()
+    // Looked at only once there is something to wait for: the first look loads a library.
+    let began: number | undefined
     for (let attempt = 0; ; attempt++) {
       try {
         return this.guarded(work)
       } catch (error) {
         if (!(error instanceof Problem && error.code === 'store_busy')) throw error
+        began ??= performance.now()
         if (performance.now() - began > this.busyMs) throw error
         pause(0.1 + Math.random() * Math.min(6, 0.2 * 2 ** Math.min(attempt, 6)))
       }
@@ -149,7 +150,8 @@ export class Connection {
 }
 
 function frozen(path: string): URL {
-  const url = pathToFileURL(path)
+  // Loaded when it is needed, which is hardly ever.
+  const url = process.getBuiltinModule('node:url').pathToFileURL(path)
   url.searchParams.set('immutable', '1')
   return url
 }
