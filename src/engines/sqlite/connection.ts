@@ -30,6 +30,8 @@ export class Connection {
   private readonly db: DatabaseSync
   private readonly statements = new Map<string, StatementSync>()
   private readonly busyMs: number
+  private readonly durability: 'full' | 'normal'
+  private mayWrite = false
 
   constructor(path: string, options: ConnectionOptions = {}) {
     refuseOldSqlite()
@@ -41,17 +43,8 @@ export class Connection {
       if (path !== ':memory:') prepareFile(path)
       return new DatabaseSync(path, settings)
     })
-    // Set one by one and explicitly: defaults differ between builds. None of these is kept in the file.
-    this.patiently(() =>
-      this.exec(`
-        PRAGMA trusted_schema = OFF;
-        PRAGMA synchronous = ${options.durability === 'normal' ? 'NORMAL' : 'FULL'};
-        PRAGMA fullfsync = ${process.platform === 'darwin' ? 1 : 0};
-        PRAGMA wal_autocheckpoint = 4000;
-        PRAGMA journal_size_limit = 67108864;
-        PRAGMA cache_size = -32768;
-        PRAGMA temp_store = MEMORY;`),
-    )
+    this.durability = options.durability ?? 'full'
+    this.patiently(() => this.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY'))
   }
 
   /** Kept in the file: only for one that is ours, or is to be. */
@@ -61,10 +54,6 @@ export class Connection {
 
   exec(sql: string): void {
     this.guarded(() => this.db.exec(sql))
-  }
-
-  pragma(name: string): number {
-    return this.patiently(() => Number(this.db.prepare(`PRAGMA ${name}`).get()?.[name]))
   }
 
   /** Every row. Outside a transaction it waits its turn like everything else. */
@@ -92,6 +81,7 @@ export class Connection {
    * makes rivals wait their turn instead.
    */
   together<T>(work: () => T): T {
+    if (!this.mayWrite) this.prepareToWrite()
     this.patiently(() => this.prepared('BEGIN IMMEDIATE').run())
     try {
       const result = work()
@@ -106,6 +96,22 @@ export class Connection {
 
   close(): void {
     if (this.db.isOpen) this.db.close()
+  }
+
+  /**
+   * Set explicitly, as defaults differ between builds, and before the first
+   * write, as most processes only read and end. None of it is kept in the file.
+   */
+  private prepareToWrite(): void {
+    this.patiently(() =>
+      this.exec(`
+        PRAGMA synchronous = ${this.durability === 'normal' ? 'NORMAL' : 'FULL'};
+        PRAGMA fullfsync = ${process.platform === 'darwin' ? 1 : 0};
+        PRAGMA wal_autocheckpoint = 4000;
+        PRAGMA journal_size_limit = 67108864;
+        PRAGMA cache_size = -32768;`),
+    )
+    this.mayWrite = true
   }
 
   /**
