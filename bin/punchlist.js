@@ -28,7 +28,10 @@ function handOver() {
     process.exitCode = 9
     return
   }
-  const { spawnSync } = require('node:child_process')
-  const { status, signal } = spawnSync(newer, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })
-  process.exitCode = signal ? 128 + require('node:os').constants.signals[signal] : (status ?? 1)
+  const child = require('node:child_process').spawn(newer, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })
+  // Whoever stops this process means the one that does the work; Ctrl-C reaches both anyway.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (status, signal) => {
+    process.exitCode = signal ? 128 + require('node:os').constants.signals[signal] : status
+  })
 }

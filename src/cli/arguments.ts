@@ -84,7 +84,7 @@ export function readArguments(argv: readonly string[], command: Readable): Typed
     throw new Problem(
       'bad_input',
       `Unexpected: ${extra.join(' ')}`,
-      'Put text of several words in quotes; see --help.',
+      positional.length > 0 ? 'Put text of several words in quotes; see --help.' : 'It takes no such word; see --help.',
       { extra },
     )
   }
