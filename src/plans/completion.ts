@@ -30,6 +30,7 @@ export async function grounds(
   const verification = await runCheck(checkCommand, { cwd: caller.root, now: caller.now })
   if (verification.exit === 0) return { ...named, checkCommand, verification, verifiedAt: verification.at }
   const how = verification.exit === null ? (verification.signal ?? 'could not be started') : `exit ${verification.exit}`
+  const last = verification.output.trim().split('\n').slice(-10).join('\n').slice(-800)
   // The failed check is kept with the item: that somebody claimed completion is a fact, too.
   await move(caller.store, planItem, {
     id: item.id,
@@ -43,7 +44,7 @@ export async function grounds(
   throw new Problem(
     'move_refused',
     `The check of ${item.id} failed (${how}): ${checkCommand.join(' ')}`,
-    'Mend what it complains of (details.verification.output) and complete the item again.',
+    `Mend what it complains of and complete the item again.${last ? ` It said last:\n${last}` : ''}`,
     { id: item.id, verification },
   )
 }

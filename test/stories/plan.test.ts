@@ -265,6 +265,7 @@ describe('how a completion is believed', () => {
     const failed = await refusal(['plan', 'complete', '1', 'done'], { cwd })
     expect(failed).toMatchObject({ status: 5, code: 'move_refused' })
     expect(failed.message).toContain('exit 3')
+    expect(failed.hint).toContain('2 failing')
     expect(failed.details['verification']).toMatchObject({ exit: 3, command: [process.execPath, 'check.js'] })
     expect(JSON.stringify(failed)).toContain('2 failing')
     expect(JSON.stringify(failed)).not.toContain('sk-abc')
