@@ -28,7 +28,7 @@ export async function examine(
   const door = new StoreDoor(workspace)
   try {
     const store = await door.store(false)
-    const found = (await store.inspect()).map(one => ({
+    const found = (await store.inspect(fix)).map(one => ({
       ...one,
       fixed: false,
       hint: one.ok ? '' : RESTORE,

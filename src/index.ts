@@ -1,7 +1,21 @@
 /** `punchlist`: the library's public names. */
+export { todo } from './backlog/kind.ts'
+export type { Priority, Resolution, Todo, TodoStatus } from './backlog/record.ts'
+export type { TodoView } from './backlog/view.ts'
 export type { Verification } from './core/check.ts'
 export type { Event, Note } from './core/event.ts'
-export type { Draft, FieldType, Item, Kind } from './core/kind.ts'
+export type {
+  Complaint,
+  Content,
+  Draft,
+  FieldType,
+  FileForm,
+  Happening,
+  Item,
+  Kind,
+  Numbers,
+  Texts,
+} from './core/kind.ts'
 export {
   type Fields,
   type Lifecycle,
@@ -13,7 +27,7 @@ export {
   refusalFor,
   type Status,
 } from './core/lifecycle.ts'
-export { type ClaimRequest, claim, type Move, move } from './core/move.ts'
+export { type Amendment, amend, type ClaimRequest, claim, type Move, move } from './core/move.ts'
 export {
   type Caller,
   COMPLETION_MODES,
@@ -23,7 +37,18 @@ export {
   type Scope,
 } from './core/operation.ts'
 export { PROBLEMS, Problem, type ProblemCode } from './core/problem.ts'
-export type { Added, Change, Claim, EventQuery, Finding, Query, Store } from './core/store.ts'
+export type {
+  Added,
+  Change,
+  Claim,
+  EventQuery,
+  Finding,
+  Kept,
+  Query,
+  Removed,
+  Store,
+  Unreadable,
+} from './core/store.ts'
 export { kinds } from './kinds.ts'
 export { type OpenOptions, open, type Punchlist } from './library.ts'
 export { openStore } from './open.ts'
@@ -31,3 +56,4 @@ export { operationsOf, ROOM_NAMES, toolsOf } from './operations.ts'
 export type { PlanItem, PlanStatus, Turn } from './plans/record.ts'
 export { planItem, turn } from './plans/record.ts'
 export { type NewTurnTodo, type TurnTodo, type TurnTodoRepository, turnTodoRepository } from './plans/repository.ts'
+export type { Export, Imported } from './transfer.ts'

@@ -1,5 +1,6 @@
+import { todo } from './backlog/kind.ts'
 import type { Kind } from './core/kind.ts'
 import { planItem, turn } from './plans/record.ts'
 
 /** Every kind of item there is. */
-export const kinds: readonly Kind[] = [planItem, turn]
+export const kinds: readonly Kind[] = [planItem, turn, todo]

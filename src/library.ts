@@ -1,10 +1,12 @@
 import type { InferInput, InferOutput } from 'valibot'
+import * as backlog from './backlog/operations.ts'
 import type { Event } from './core/event.ts'
 import { type Caller, type CompletionMode, type Operation, perform, type Scope } from './core/operation.ts'
 import type { EventQuery, Store } from './core/store.ts'
 import { StoreDoor } from './open.ts'
 import { carryTodo, completeTodo, createTodo, listTodo, startTodo, turnTodo } from './plans/operations.ts'
 import { type TurnTodoRepository, turnTodoRepository } from './plans/repository.ts'
+import { type Export, exportFrom, type Imported, importInto } from './transfer.ts'
 import { findWorkspace } from './workspace.ts'
 
 export interface OpenOptions {
@@ -15,6 +17,8 @@ export interface OpenOptions {
   readonly conversation?: string
   /** The turn that is open in the conversation if absent. */
   readonly turn?: string
+  /** The session whose backlog is meant; the newest if absent. */
+  readonly session?: string
   readonly actor?: string
   /** How completions are believed in turns that do not say. */
   readonly completion?: CompletionMode
@@ -41,6 +45,32 @@ export interface Punchlist {
     /** The rows of the plan, for programs written against such a repository. */
     readonly repository: TurnTodoRepository
   }
+  /** Every verb of the backlog; `add` takes the todos in `items`. */
+  readonly backlog: {
+    readonly add: Verb<typeof backlog.backlogAdd>
+    readonly list: Easy<typeof backlog.backlogList>
+    readonly show: Verb<typeof backlog.backlogShow>
+    readonly next: Easy<typeof backlog.backlogNext>
+    readonly search: Verb<typeof backlog.backlogSearch>
+    readonly triage: Easy<typeof backlog.backlogTriage>
+    readonly approve: Verb<typeof backlog.backlogApprove>
+    readonly dismiss: Verb<typeof backlog.backlogDismiss>
+    readonly claim: Verb<typeof backlog.backlogClaim>
+    readonly release: Verb<typeof backlog.backlogRelease>
+    readonly complete: Verb<typeof backlog.backlogComplete>
+    readonly block: Verb<typeof backlog.backlogBlock>
+    readonly unblock: Verb<typeof backlog.backlogUnblock>
+    readonly interrupt: Verb<typeof backlog.backlogInterrupt>
+    readonly resume: Easy<typeof backlog.backlogResume>
+    readonly reopen: Verb<typeof backlog.backlogReopen>
+    readonly log: Verb<typeof backlog.backlogLog>
+    readonly sweep: Easy<typeof backlog.backlogSweep>
+    readonly stale: Easy<typeof backlog.backlogStale>
+    readonly graph: Easy<typeof backlog.backlogGraph>
+  }
+  /** Everything that is stored, in a form that every engine takes in. */
+  export(): Promise<Export>
+  import(document: Export): Promise<Imported>
   readonly store: Store
   /** The same store, asked by someone else or in another turn. */
   as(scope: Partial<Scope> & { readonly actor?: string }): Punchlist
@@ -55,8 +85,9 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
   return punchlistFor({
     store,
     root: workspace.root,
+    work: workspace.work,
     by: options.actor ?? 'library',
-    scope: { conversationId: options.conversation ?? 'default', turnId: options.turn },
+    scope: { conversationId: options.conversation ?? 'default', turnId: options.turn, session: options.session },
     completion: options.completion ?? workspace.completion,
     now: options.now ?? (() => new Date()),
     // A program that opens a store answers for what is in it.
@@ -76,6 +107,30 @@ function punchlistFor(caller: Caller): Punchlist {
       turn: (input = {}) => perform(turnTodo, caller, input),
       repository: turnTodoRepository(caller),
     },
+    backlog: {
+      add: input => perform(backlog.backlogAdd, caller, input),
+      list: (input = {}) => perform(backlog.backlogList, caller, input),
+      show: input => perform(backlog.backlogShow, caller, input),
+      next: (input = {}) => perform(backlog.backlogNext, caller, input),
+      search: input => perform(backlog.backlogSearch, caller, input),
+      triage: (input = {}) => perform(backlog.backlogTriage, caller, input),
+      approve: input => perform(backlog.backlogApprove, caller, input),
+      dismiss: input => perform(backlog.backlogDismiss, caller, input),
+      claim: input => perform(backlog.backlogClaim, caller, input),
+      release: input => perform(backlog.backlogRelease, caller, input),
+      complete: input => perform(backlog.backlogComplete, caller, input),
+      block: input => perform(backlog.backlogBlock, caller, input),
+      unblock: input => perform(backlog.backlogUnblock, caller, input),
+      interrupt: input => perform(backlog.backlogInterrupt, caller, input),
+      resume: (input = {}) => perform(backlog.backlogResume, caller, input),
+      reopen: input => perform(backlog.backlogReopen, caller, input),
+      log: input => perform(backlog.backlogLog, caller, input),
+      sweep: (input = {}) => perform(backlog.backlogSweep, caller, input),
+      stale: (input = {}) => perform(backlog.backlogStale, caller, input),
+      graph: (input = {}) => perform(backlog.backlogGraph, caller, input),
+    },
+    export: () => exportFrom(store),
+    import: document => importInto(store, document),
     store,
     as: ({ actor = caller.by, ...scope }) =>
       punchlistFor({ ...caller, by: actor, scope: { ...caller.scope, ...scope } }),

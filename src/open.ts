@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LedgerKeeper } from './core/ledger.ts'
 import { Problem } from './core/problem.ts'
 import type { Store } from './core/store.ts'
+import { Shelves } from './engines/files/shelves.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Opens the store of a URL. Engines are loaded when first used. */
@@ -27,15 +30,15 @@ export class StoreDoor {
 
   async store(writes: boolean): Promise<Store> {
     const missing = !this.opened && isMissing(this.workspace.store)
-    if (missing && !writes) return await openStore('sqlite::memory:')
+    if (missing && !writes) return this.shelved(await openStore('sqlite::memory:'), true)
     this.opened ??= missing ? this.make() : openStore(this.workspace.store)
     try {
-      return await this.opened
+      return this.shelved(await this.opened)
     } catch (error) {
       // The next call tries again: a server may be back, a disk may have space.
       this.opened = undefined
       const readable = writes ? undefined : await asItLies(this.workspace.store, error)
-      if (readable) return readable
+      if (readable) return this.shelved(readable)
       throw error
     }
   }
@@ -50,6 +53,36 @@ export class StoreDoor {
     const opened = this.opened
     this.opened = undefined
     await (await opened)?.close()
+  }
+
+  /** The same store with files beside it, where some lists are kept in files. */
+  private shelved(tables: Store, missing = false): Store {
+    const { inFiles, root, work } = this.workspace
+    if (!inFiles) return tables
+    const top = join(root, work)
+    const open = async (beside: Store) => {
+      const [{ FileStore }, { kinds }] = await Promise.all([import('./engines/files/store.ts'), import('./kinds.ts')])
+      const ledger = await (beside as LedgerKeeper).ledger()
+      return new FileStore({ top, root, ledger, tables: beside, kinds: kinds.filter(({ file }) => file) })
+    }
+    return new Shelves({
+      tables,
+      any: () => existsSync(top),
+      files: async () => await open(missing && existsSync(top) ? await this.remembering(tables) : tables),
+      spare: async () => await open(await openStore('sqlite::memory:')),
+    })
+  }
+
+  /** Files that are looked at are remembered, so that the next look is short: that makes the store, if it can be made. */
+  private async remembering(otherwise: Store): Promise<Store> {
+    try {
+      this.opened ??= this.make()
+      return await this.opened
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      this.opened = undefined
+      return otherwise
+    }
   }
 
   private async make(): Promise<Store> {

@@ -6,6 +6,7 @@ const ROOMS: Readonly<Record<string, () => Promise<Record<string, Operation<neve
     const { createTodo, listTodo, startTodo, completeTodo, carryTodo, turnTodo } = await import('./plans/operations.ts')
     return { createTodo, listTodo, startTodo, completeTodo, carryTodo, turnTodo }
   },
+  backlog: async () => await import('./backlog/operations.ts'),
   status: async () => ({ status: (await import('./overview.ts')).status }),
   log: async () => ({ log: (await import('./overview.ts')).log }),
 }

@@ -1,4 +1,7 @@
 import * as v from 'valibot'
+import { todo } from './backlog/kind.ts'
+import { whereabouts } from './backlog/locating.ts'
+import { qualified } from './backlog/names.ts'
 import type { Event } from './core/event.ts'
 import { wholeNumber } from './core/input.ts'
 import type { Caller } from './core/operation.ts'
@@ -36,10 +39,19 @@ export const status = operation({
         }),
       ),
       elsewhere: v.array(openPlan()),
+      backlog: v.nullable(
+        v.object({
+          workflow: v.string(),
+          session: v.string(),
+          counts: v.record(v.string(), v.number()),
+          working: v.array(v.object({ id: v.string(), title: v.string(), owner: nullableText() })),
+        }),
+      ),
     }),
   async run(caller) {
     const of = await currentTurn(caller)
-    return { root: caller.root, plan: of ? await planOf(caller, of) : null, elsewhere: await elsewhere(caller, of) }
+    const plan = of ? await planOf(caller, of) : null
+    return { root: caller.root, plan, elsewhere: await elsewhere(caller, of), backlog: await backlogOf(caller) }
   },
 })
 
@@ -110,6 +122,19 @@ async function planOf(caller: Caller, of: Turn) {
     cancelled: counts['cancelled'] ?? 0,
     working: working.map(({ id, title, owner, startedAt }) => ({ id, title, owner, startedAt })),
     next: waiting.map(({ id, title }) => ({ id, title })),
+  }
+}
+
+/** The todos of the session that verbs are about unless told otherwise. */
+async function backlogOf(caller: Caller) {
+  const where = await whereabouts(caller)
+  const counts = await caller.store.count(todo, { where })
+  if (Object.keys(counts).length === 0) return null
+  const working = await caller.store.find(todo, { where, status: ['in_progress'], limit: 20 })
+  return {
+    ...where,
+    counts,
+    working: working.map(item => ({ id: qualified(item), title: item.title, owner: item.owner })),
   }
 }
 

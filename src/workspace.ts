@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { CompletionMode } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import type { Settings } from './settings.ts'
@@ -10,6 +10,10 @@ export interface Workspace {
   readonly settings: Settings
   /** `sqlite:/absolute/path`, `sqlite::memory:` or `postgres://…`: where plan, state and events are kept. */
   readonly store: string
+  /** The folder of the files of backlog and worklog, below the root. */
+  readonly work: string
+  /** Whether lists that have a form as files are kept in files. */
+  readonly inFiles: boolean
   /** Whether the user named the store, by flag or environment, and not a file in the folder. */
   readonly chosen: boolean
   readonly completion: CompletionMode
@@ -31,6 +35,8 @@ export async function findWorkspace({ cwd, root: wanted, store }: WorkspaceWish)
     root,
     settings,
     store: storeUrl(store ?? settings.store, root),
+    work: below(root, settings.paths?.work ?? 'tmp', file),
+    inFiles: (store ?? settings.store ?? 'files') === 'files',
     chosen: store !== undefined,
     completion: settings.plan?.completion ?? 'self',
   }
@@ -81,6 +87,16 @@ function storeUrl(wanted: string | undefined, root: string): string {
     )
   }
   return path === ':memory:' || isAbsolute(path) ? wanted : `sqlite:${join(root, path)}`
+}
+
+/** A folder that a file in the workspace names must lie in it: the file may have come with somebody else's repository. */
+function below(root: string, path: string, file: string): string {
+  const inside = relative(root, resolve(root, path))
+  if (inside !== '' && inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return inside
+  throw new Problem('bad_input', `${file}: paths.work leads out of the workspace`, `Correct paths.work in ${file}.`, {
+    file,
+    wrong: [{ key: 'paths.work', message: 'leads out of the workspace' }],
+  })
 }
 
 function existing(folder: string): string {

@@ -105,6 +105,18 @@ export function conformance(name: string, open: () => Promise<{ store: Store; ag
         expect((await store.find(kind, { where: { turnId: 't2' } }))[0]!.priority).toBe(0)
       })
 
+      test('keeps the texts of each draft', async () => {
+        const [a, b, c] = [
+          draft('a', { texts: { log: 'one\n"two"', error: '' } }),
+          draft('b'),
+          draft('c', { at: 0, texts: { log: 'three ✓' } }),
+        ]
+        await store.insert(kind, [a, b], note)
+        await store.insert(kind, [c], note)
+        const texts = await store.texts(kind, [a.id, b.id, c.id])
+        expect(Object.fromEntries(texts)).toEqual({ [a.id]: a.texts, [c.id]: c.texts })
+      })
+
       test('says where an item of a batch stands after the whole batch', async () => {
         const added = await store.insert(kind, [draft('a', { at: 0 }), draft('b', { at: 0 })], note)
         expect(added.map(({ item }) => [item.title, item.priority])).toEqual([
@@ -303,6 +315,18 @@ export function conformance(name: string, open: () => Promise<{ store: Store; ag
         const ahead = Date.parse((await store.renew(kind, taken!.id, 1, 60_000)).leaseUntil!) - Date.now()
         expect(ahead).toBeGreaterThan(50_000)
         expect(ahead).toBeLessThan(70_000)
+      })
+
+      test('a claim without a lease gets one when it is renewed, and none when the item is closed', async () => {
+        await add('a')
+        const taken = (await store.take(kind, mine, claim('w1'), note))!
+        const renewed = await store.renew(kind, taken.id, taken.token, 60_000)
+        expect(renewed).toEqual({ ...taken, leaseUntil: renewed.leaseUntil })
+        expect(Date.parse(renewed.leaseUntil!) - Date.now()).toBeGreaterThan(50_000)
+        const done = { status: 'completed', outcome: 'x', leaseUntil: null }
+        await store.save(kind, { id: taken.id, revision: taken.revision, from: 'in_progress', fields: done }, note)
+        await refusedWith('lease_lost', store.renew(kind, taken.id, taken.token, 60_000))
+        expect(await store.find(kind, {})).toMatchObject([{ status: 'completed', leaseUntil: null }])
       })
 
       test('whoever lost an item can neither report nor renew, and changes nothing by trying', async () => {

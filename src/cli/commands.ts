@@ -65,6 +65,27 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
 
+  export: {
+    summary: 'Write everything that is stored here as one JSON document, for import into any engine.',
+    example: 'punchlist export --to backup.json',
+    input: () => v.object({ to: v.optional(v.pipe(v.string(), description('a file; standard output if absent'))) }),
+    async run({ to }, globals, around) {
+      const { exportTo } = await import('./transfer.ts')
+      return await exportTo(to, globals, around)
+    },
+  },
+
+  import: {
+    summary: 'Take in what export wrote, all of it or nothing; what is there already is passed over.',
+    example: 'punchlist import backup.json --store sqlite:other.db',
+    input: () => v.object({ file: v.pipe(v.string(), description('a file, or - for standard input')) }),
+    positional: ['file'],
+    async run({ file }, globals, around) {
+      const { importFrom } = await import('./transfer.ts')
+      return await importFrom(String(file), globals, around)
+    },
+  },
+
   demo: {
     summary: 'Play a short plan in a temporary folder and show what happens.',
     example: 'punchlist demo',

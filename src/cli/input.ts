@@ -13,6 +13,19 @@ export async function readInput(file: string): Promise<string> {
   }
 }
 
+/** Asks a person at the terminal; undefined at the end of input or on Ctrl-C. */
+export async function askPerson(question: string): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline')
+  const lines = createInterface({ input: process.stdin, output: process.stdout })
+  return await new Promise(resolve => {
+    lines.once('close', () => resolve(undefined))
+    lines.question(question, answer => {
+      resolve(answer)
+      lines.close()
+    })
+  })
+}
+
 function fromFile(file: string): Buffer {
   try {
     const descriptor = openSync(file, 'r')

@@ -44,16 +44,22 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
   const { fields, globals, follow } = readArguments(argv, op)
   const asking = askingFrom(globals, around.env, around.cwd)
   const given = op.form ? await op.form.input(checked(op.form.args(), fields), file => terminal.read(file)) : fields
+  const wanted = json || !op.brief ? given : { ...op.brief, ...(given as object) }
   // Before anything is opened, or made: bad input leaves no trace.
-  const input = checked(op.input(), given)
+  const input = checked(op.input(), wanted)
   const workspace = await findWorkspace(asking.wish)
   // Whoever follows must see what comes, so there must be something to watch.
   const writes = follow || writesWith(op, input)
   const door = new StoreDoor(workspace)
   try {
     const caller = await callerFor(asking, workspace, door, writes)
-    const tell = async (answer: unknown) =>
-      terminal.out(json ? JSON.stringify(answer) : (await import('./show.ts')).shown(op.name, answer, terminal))
+    const tell = async (answer: unknown) => {
+      terminal.out(json ? JSON.stringify(answer) : (await showing(op)).shown(op.name, answer, terminal))
+      await warn(answer, terminal)
+    }
+    if (op.name === 'backlog_triage' && !json && terminal.interactive && !writes) {
+      return await (await import('./triage.ts')).triageTogether(caller, input, terminal)
+    }
     if (follow && op.follow) {
       for await (const answer of op.follow(caller, input, terminal.interrupted)) await tell(answer)
     } else {
@@ -63,6 +69,18 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
   } finally {
     await door.close()
   }
+}
+
+async function showing(op: Operation): Promise<Pick<typeof import('./show.ts'), 'shown'>> {
+  return op.tools === 'backlog' ? await import('./show-backlog.ts') : await import('./show.ts')
+}
+
+/** Files that could not be read are also told where nobody parses what is printed. */
+async function warn(answer: unknown, terminal: Terminal): Promise<void> {
+  const { warnings = [] } = answer as { warnings?: { file: string; line: number; message: string }[] }
+  if (warnings.length === 0) return
+  const { harmlessLine } = await import('../core/text.ts')
+  for (const { file, line, message } of warnings) terminal.err(harmlessLine(`warning: ${file}:${line} ${message}`))
 }
 
 /** Whether a flag was typed, and not as a word after `--`. */

@@ -31,8 +31,25 @@ export function askingFrom(globals: GlobalFlags, env: Environment, cwd: string):
   return {
     wish: { cwd, root: given('root'), store: given('store') },
     by: named('actor') ?? env['USER'] ?? env['LOGNAME'] ?? env['USERNAME'] ?? 'someone',
-    scope: { conversationId: named('conversation') ?? named('session') ?? 'default', turnId: named('turn') },
+    scope: {
+      conversationId: named('conversation') ?? named('session') ?? 'default',
+      turnId: named('turn'),
+      session: named('session'),
+      task: env['PUNCHLIST_TASK'] || undefined,
+      token: tokenFrom(env),
+    },
   }
+}
+
+function tokenFrom(env: Environment): number | undefined {
+  const text = env['PUNCHLIST_TOKEN']
+  if (text === undefined || text === '') return undefined
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new Problem(
+    'bad_input',
+    'PUNCHLIST_TOKEN must be a number',
+    'Set it to the token that the claim gave, or unset it.',
+  )
 }
 
 export async function callerFor(
@@ -41,7 +58,7 @@ export async function callerFor(
   door: StoreDoor,
   writes: boolean,
 ): Promise<Caller> {
-  const { root, completion } = workspace
+  const { root, work, completion } = workspace
   const store = await door.store(writes)
   return {
     store,
@@ -49,6 +66,7 @@ export async function callerFor(
     scope: asking.scope,
     now: () => new Date(),
     root,
+    work,
     mayRun: () => door.mayRun(),
     completion,
   }

@@ -24,7 +24,8 @@ export async function serve(
     callerFor: async (writes, { requestInfo }) => {
       const headers = requestInfo?.headers
       const header = (name: string) => headers?.get(`punchlist-${name}`) ?? undefined
-      const own = headers ? { conversation: header('conversation'), turn: header('turn'), actor: header('actor') } : {}
+      const names = ['conversation', 'session', 'turn', 'actor'] as const
+      const own = headers ? Object.fromEntries(names.map(name => [name, header(name)])) : {}
       const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
       return await callerFor(askingFrom({ ...globals, ...given }, around.env, around.cwd), workspace, door, writes)
     },

@@ -4,6 +4,7 @@ import { harmless, harmlessLine } from '../core/text.ts'
 import type { Check } from '../doctor.ts'
 import type { log, status } from '../overview.ts'
 import type { carryTodo, completeTodo, createTodo, listTodo, startTodo, turnTodo } from '../plans/operations.ts'
+import type { Imported } from '../transfer.ts'
 import { type Cell, table } from './table.ts'
 
 type Answer<Op extends Pick<Operation, 'output'>> = InferOutput<ReturnType<Op['output']>>
@@ -59,7 +60,7 @@ const SHOWN = {
     )
   },
 
-  status({ root, plan, elsewhere }: Answer<typeof status>, colour: boolean) {
+  status({ root, plan, elsewhere, backlog }: Answer<typeof status>, colour: boolean) {
     const counts = plan && [
       `${plan.pending} pending`,
       `${plan.inProgress} in progress`,
@@ -79,6 +80,17 @@ const SHOWN = {
       ),
       ...elsewhere.map(({ conversationId, turnId, remaining }) =>
         harmlessLine(`also open: ${remaining} in turn ${turnId} of conversation ${conversationId}`),
+      ),
+      backlog
+        ? harmlessLine(
+            `backlog of ${backlog.workflow}/${backlog.session}: ${Object.entries(backlog.counts)
+              .map(([name, n]) => `${n} ${name.replace('_', ' ')}`)
+              .join(', ')}`,
+          )
+        : '',
+      table(
+        (backlog?.working ?? []).map(({ id, title, owner }) => ['  in progress', id, title, owner ? `(${owner})` : '']),
+        colour,
       ),
     )
   },
@@ -106,6 +118,11 @@ const SHOWN = {
       ]),
       colour,
     ),
+
+  export: ({ items, to }: { readonly items: number; readonly to: string }) =>
+    harmlessLine(`${items} ${items === 1 ? 'item' : 'items'} in ${to}`),
+
+  import: ({ added, known }: Imported) => `${added} added${known > 0 ? `, ${known} were there already` : ''}`,
 
   init: ({ root, made }: { readonly root: string; readonly made: readonly string[] }) =>
     lines(

@@ -8,6 +8,10 @@ export interface Terminal {
   readonly colour: boolean
   /** The text of a file, or of standard input for `-`. */
   read(file: string): Promise<string>
+  /** Whether a person sits there who can be asked. */
+  readonly interactive: boolean
+  /** A line that a person types; undefined when there will be none any more. */
+  ask(question: string): Promise<string | undefined>
   /** Ctrl-C: what goes on until then ends in order. */
   readonly interrupted: AbortSignal
 }
@@ -24,6 +28,10 @@ export function processTerminal(): Terminal {
       return isTerminal(1) && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb'
     },
     read: async file => (await import('./input.ts')).readInput(file),
+    get interactive() {
+      return isTerminal(0) && isTerminal(1)
+    },
+    ask: async question => await (await import('./input.ts')).askPerson(question),
     get interrupted() {
       const interrupt = new AbortController()
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => interrupt.abort())

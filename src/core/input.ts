@@ -32,6 +32,18 @@ export function wholeNumber(least: number, most: number) {
   )
 }
 
+/** A length of time, as people write it; in milliseconds when it is used. */
+export function duration() {
+  return v.pipe(v.string(), v.regex(/^\d{1,9}(?:ms|s|m|h|d)$/, 'must be a duration such as 30m'))
+}
+
+export function milliseconds(text: string): number {
+  const [, count = '0', unit = 'ms'] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? []
+  return Number(count) * UNITS[unit as keyof typeof UNITS]
+}
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
 // oxlint-disable-next-line no-control-regex -- finding them is the point
 const LINE_CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 // oxlint-disable-next-line no-control-regex -- as above

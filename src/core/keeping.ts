@@ -1,5 +1,8 @@
-import type { FieldType, Item, Kind } from './kind.ts'
+import type { Event } from './event.ts'
+import type { Draft, FieldType, Item, Kind } from './kind.ts'
+import { type Fields, phaseOf } from './lifecycle.ts'
 import { Problem } from './problem.ts'
+import type { Kept } from './store.ts'
 
 /** What engines with tables share: how a kind's fields become columns, and what is said when a write finds no row. */
 
@@ -46,6 +49,78 @@ export function whole(limit: number): number {
   return limit
 }
 
+/** The statuses in which an item is somebody's: only there a claim can be renewed. */
+export function activeStatuses(kind: Kind): string[] {
+  return Object.keys(kind.lifecycle.statuses).filter(status => phaseOf(kind.lifecycle, status) === 'active')
+}
+
+/** The values that name an item's list. */
+export function listOf(kind: Kind, fields: Fields): (string | number | null)[] {
+  return kind.list.map(field => stored(kind, field, fields[field]))
+}
+
+/** The same as one text, which names the list where its last number is kept. */
+export function listKey(kind: Kind, fields: Fields): string {
+  return JSON.stringify(listOf(kind, fields))
+}
+
+/** Holds a condition to fields that name lists, so that it is true of whole lists only. */
+export function ofLists(kind: Kind, fields: readonly string[]): void {
+  const other = fields.find(field => !kind.list.includes(field))
+  if (other !== undefined) throw new Error(`${kind.name}: ${other} names no list`)
+}
+
+export type Named = Draft & { readonly id: string }
+
+/** A draft as it is added: with the id it brings, or with what the next number of its list gives it. */
+export function named(kind: Kind, draft: Draft, next: () => number): Named {
+  if (draft.id !== undefined) return { ...draft, id: draft.id }
+  if (!kind.numbers) throw new Error(`A ${kind.name} needs an id`)
+  const { id, fields } = kind.numbers.give(draft, next())
+  return { ...draft, id, fields: { ...draft.fields, ...fields } }
+}
+
+/** The number that an item has taken in its list; 0 for none. */
+export function numberOf(kind: Kind, fields: Fields): number {
+  const number = kind.numbers?.of(fields) ?? 0
+  return Number.isSafeInteger(number) ? number : 0
+}
+
+/** The row of an item that another store kept. Leases are measured by the clock of the store that gave them. */
+export function rowOf({ id, token, fields, history }: Kept): Fields {
+  return { ...fields, id, token, revision: Math.max(1, history.length), leaseUntil: null }
+}
+
+/** What happened to an item that another store kept. Which claims there were is not told, only the last one's token. */
+export function pastOf(kind: Kind, { id, token, fields, history }: Kept): Omit<Event, 'seq'>[] {
+  const title = String(fields['title'])
+  return history.map((happened, index) => ({
+    ...happened,
+    kind: kind.name,
+    id,
+    title,
+    revision: index + 1,
+    token: index === history.length - 1 ? token : 0,
+  }))
+}
+
+/** The values that come a second time. */
+export function repeated(values: readonly string[]): string[] {
+  const seen = new Set<string>()
+  return values.filter(value => seen.size === seen.add(value).size)
+}
+
+/** Why items of another store cannot be added: these are there already, by id or by identity. */
+export function alreadyThere(kind: Kind, ids: readonly string[]): Problem {
+  const more = ids.length > 5 ? ` and ${ids.length - 5} more` : ''
+  return new Problem(
+    'move_refused',
+    `${kind.name} ${ids.slice(0, 5).join(', ')}${more}: there already; nothing was added`,
+    'Leave out what is there, or remove its lists first.',
+    { kind: kind.name, ids },
+  )
+}
+
 /** Why a write changed nothing, given how the item stands now. */
 export function whyNot(
   kind: Kind,
@@ -58,9 +133,10 @@ export function whyNot(
     })
   }
   if (renewing || (token !== undefined && token !== item.token)) {
+    const fact = token === item.token ? `it is ${item.status}` : `its token is ${item.token}, yours is ${token}`
     return new Problem(
       'lease_lost',
-      `${id} is no longer yours: its token is ${item.token}, yours is ${token}`,
+      `${id} is no longer yours: ${fact}`,
       'Stop working on it and discard what you have; claim something else.',
       { id, token: item.token },
     )

@@ -1,4 +1,4 @@
-import type { Lifecycle } from './lifecycle.ts'
+import type { Fields, Lifecycle } from './lifecycle.ts'
 
 /** What every item has, whatever its kind. */
 export interface Item {
@@ -33,20 +33,88 @@ export interface Kind<T extends Item = Item> {
   readonly list: readonly string[]
   /** The field that holds an item's place in its list, counted from 0 without gaps; absent where lists are in order of arrival. */
   readonly place?: string
+  /** For kinds whose items are numbered: one after the other in each list, and no number twice, whatever is deleted. */
+  readonly numbers?: Numbers
+  /** How an item is written as a file, for engines that keep it as one. */
+  readonly file?: FileForm
+  /** What to do instead of moving an item that is final. */
+  readonly afterwards?: string
   /** For fields that are not simply sent with a move: what to do when one is missing. */
   readonly hints?: Readonly<Record<string, string>>
   /** Only for the type checker: which items come out. */
   readonly item?: T
 }
 
+export interface Numbers {
+  /** What a draft gets with its number: the id, and the fields that come of it. */
+  give(draft: Draft, number: number): { readonly id: string; readonly fields: Fields }
+  /** The number an item has. */
+  of(item: Fields): number
+  /** The id of an item with these fields. */
+  id(item: Fields): string
+}
+
 /** An item about to be added. */
 export interface Draft {
-  readonly id: string
+  /** Absent where the kind numbers its items: the engine gives one. */
+  readonly id?: string | undefined
   readonly title: string
   readonly status: string
   /** Adding an identity that is held gives back the item that holds it. */
   readonly identity?: string | undefined
   /** Where it goes in its list, counted from 0; what stood there moves back. At the end when absent. */
   readonly at?: number | undefined
-  readonly fields: Readonly<Record<string, unknown>>
+  readonly fields: Fields
+  /** Longer texts that are kept with the item, by name. */
+  readonly texts?: Texts | undefined
+}
+
+export type Texts = Readonly<Record<string, string>>
+
+/** One move in the history that an item's file keeps. */
+export interface Happening {
+  /** ISO time, UTC. */
+  readonly at: string
+  /** null for the first: the item was created. */
+  readonly from: string | null
+  readonly to: string
+  readonly by: string
+  readonly why: string | null
+}
+
+/** What stands in a file: the fields (`Item`'s `title`, `status`, `owner` and `identity` among them), the texts, the history. */
+export interface Content {
+  readonly fields: Fields
+  readonly texts: Texts
+  readonly history: readonly Happening[]
+}
+
+/** Why a file could not be read, and where. */
+export interface Complaint {
+  readonly line: number
+  readonly message: string
+}
+
+/** How an item is written as one file. Pure: where files lie and how they are kept is the engine's affair. */
+export interface FileForm {
+  /** The folders that lead to a list, below the folder of them all: a word, or the name of a list field in braces. */
+  readonly folders: readonly string[]
+  /** The field that holds the file's own name; it never changes. */
+  readonly name: string
+  /** Whether a folder that someone made can be the value of a list field. */
+  admits(field: string, value: string): boolean
+  /** Whether a file of this name is meant to be an item. */
+  isItem(name: string): boolean
+  /** What stands in a file of this name in this list. */
+  read(text: string, name: string, list: Readonly<Record<string, string>>): Content | Complaint
+  /** The whole text of a file that has never been written. */
+  write(content: Content): string
+  /**
+   * The text with some fields, a text or one more move changed, and every byte
+   * that is none of ours as it was. Throws a `Problem` where that cannot be done.
+   */
+  edit(
+    text: string,
+    change: { readonly fields: Fields; readonly texts?: Texts | undefined; readonly happened?: Happening | undefined },
+  ): string
 }

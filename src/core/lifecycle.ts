@@ -13,12 +13,21 @@ export interface Status {
   readonly stamps?: readonly string[]
   /** Fields that are emptied on arrival. */
   readonly clears?: readonly string[]
+  /** Arriving here ends the claim: whoever held the item, and comes late, holds an older token. */
+  readonly revokes?: boolean
 }
 
-/** A rule across statuses: where every condition holds (a value, or `true` for "filled in"), `needs` must be filled in. */
+/**
+ * A rule across statuses: where every condition holds (a value, or `true` for
+ * "filled in"), `needs` must be filled in, and the fields in `allows` have one
+ * of the values named there.
+ */
 export interface Rule {
   readonly when: Readonly<Record<string, string | true>>
-  readonly needs: readonly string[]
+  /** Only for moves from these statuses; `new` for an item that is being created. */
+  readonly from?: readonly string[]
+  readonly needs?: readonly string[]
+  readonly allows?: Readonly<Record<string, readonly string[]>>
 }
 
 export interface Lifecycle {
@@ -26,12 +35,21 @@ export interface Lifecycle {
   readonly initial: readonly string[]
   readonly statuses: Readonly<Record<string, Status>>
   readonly whenever?: readonly Rule[]
+  /** The field that gets the day of every write. */
+  readonly dated?: string
 }
 
 export type Refusal =
   | { readonly why: 'unknown_status'; readonly known: readonly string[] }
   | { readonly why: 'no_such_move'; readonly legal: readonly string[] }
-  | { readonly why: 'missing'; readonly missing: readonly string[] }
+  | { readonly why: 'missing'; readonly missing: readonly string[]; readonly legal: readonly string[] }
+  | {
+      readonly why: 'not_allowed'
+      readonly field: string
+      readonly value: unknown
+      readonly allowed: readonly string[]
+      readonly legal: readonly string[]
+    }
 
 /**
  * The only judge of status changes: every door and every engine asks here.
@@ -47,12 +65,15 @@ export function refusalFor(life: Lifecycle, from: string | null, after: Fields):
   if (!status) return { why: 'unknown_status', known: Object.keys(life.statuses) }
   const legal = from === null ? life.initial : (statusOf(life, from)?.to ?? [])
   if (from !== to && !legal.includes(to)) return { why: 'no_such_move', legal }
-  const needed = [
-    ...(status.needs ?? []),
-    ...(life.whenever ?? []).filter(rule => applies(rule, after)).flatMap(rule => rule.needs),
-  ]
+  const rules = (life.whenever ?? []).filter(rule => applies(rule, from, after))
+  const needed = [...(status.needs ?? []), ...rules.flatMap(rule => rule.needs ?? [])]
   const missing = [...new Set(needed)].filter(field => !filled(after[field]))
-  return missing.length > 0 ? { why: 'missing', missing } : undefined
+  if (missing.length > 0) return { why: 'missing', missing, legal }
+  for (const [field, allowed] of rules.flatMap(rule => Object.entries(rule.allows ?? {}))) {
+    const value = after[field]
+    if (filled(value) && !allowed.includes(String(value))) return { why: 'not_allowed', field, value, allowed, legal }
+  }
+  return undefined
 }
 
 /** The record as it would stand after a move: what is there, what the move brings, its stamps and clearings. */
@@ -66,6 +87,7 @@ export function standing(life: Lifecycle, before: Fields, to: string, fields: Fi
     ...fields,
     ...Object.fromEntries(stamped.map(field => [field, at])),
     ...Object.fromEntries(cleared.map(field => [field, null])),
+    ...(life.dated ? { [life.dated]: at.slice(0, 10) } : {}),
     status: to,
   }
 }
@@ -97,7 +119,8 @@ function statusOf(life: Lifecycle, name: string): Status | undefined {
   return Object.hasOwn(life.statuses, name) ? life.statuses[name] : undefined
 }
 
-function applies(rule: Rule, after: Fields): boolean {
+function applies(rule: Rule, from: string | null, after: Fields): boolean {
+  if (rule.from && !rule.from.includes(from ?? 'new')) return false
   return Object.entries(rule.when).every(([field, wanted]) =>
     wanted === true ? filled(after[field]) : after[field] === wanted,
   )

@@ -1,5 +1,5 @@
 import { whyNot } from './keeping.ts'
-import type { Item, Kind } from './kind.ts'
+import type { Item, Kind, Texts } from './kind.ts'
 import { type Fields, openStatuses, phaseOf, type Refusal, refusalFor, standing, statusesBefore } from './lifecycle.ts'
 import { Problem } from './problem.ts'
 import type { Query, Store } from './store.ts'
@@ -17,6 +17,8 @@ export interface Move<T extends Item = Item> {
   readonly at: string
   readonly why?: string | undefined
   readonly token?: number | undefined
+  /** What becomes of the item's texts, given how they stand. */
+  readonly texts?: ((texts: Texts) => Texts) | undefined
 }
 
 /**
@@ -26,13 +28,7 @@ export interface Move<T extends Item = Item> {
  */
 export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: Move<T>): Promise<T> {
   const { id, to, fields = {}, by, at, why, token } = wanted
-  let { known } = wanted
-  for (let attempt = 1; ; attempt++) {
-    const item = known ?? (await store.find(kind, { where: { ...wanted.where, id }, limit: 1 }))[0]
-    known = undefined
-    if (!item) throw notFound(kind, id)
-    // Also for an answer that is there already: it is somebody else's then.
-    if (token !== undefined && token !== item.token) throw whyNot(kind, item, { id, token })
+  return await patiently(store, kind, wanted, async item => {
     const before = fieldsOf(item)
     if (item.status === to && brings(before, fields)) return item
     const after = { ...standing(kind.lifecycle, before, to, fields, at), token: tokenAfter(kind, item, to) }
@@ -43,12 +39,51 @@ export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: 
         ? ({ why: 'no_such_move', legal: [] } as const)
         : undefined)
     if (refusal) throw refused(kind, item, to, refusal)
+    const texts = wanted.texts && wanted.texts((await store.texts(kind, [id])).get(id) ?? {})
+    const change = { id, revision: item.revision, from: item.status, token, fields: difference(before, after), texts }
+    return await store.save(kind, change, { by, at, why })
+  })
+}
+
+export interface Amendment<T extends Item = Item>
+  extends Pick<Move<T>, 'id' | 'known' | 'by' | 'at' | 'why' | 'token'> {
+  /** What changes, given how the item stands; nothing is written where that is nothing. */
+  readonly fields?: (item: T) => Fields
+  readonly texts?: (texts: Texts) => Texts
+}
+
+/** Changes what an item says without moving it; finished ones too, as what is linked to them comes later. */
+export async function amend<T extends Item>(store: Store, kind: Kind<T>, wanted: Amendment<T>): Promise<T> {
+  const { id, by, at, why, token } = wanted
+  return await patiently(store, kind, wanted, async item => {
+    const before = fieldsOf(item)
+    const fields = difference(before, { ...before, ...wanted.fields?.(item) })
+    const kept = wanted.texts && ((await store.texts(kind, [id])).get(id) ?? {})
+    const texts = kept && wanted.texts(kept)
+    const rewritten = texts && Object.entries(texts).some(([name, text]) => text !== kept[name])
+    if (Object.keys(fields).length === 0 && !rewritten) return item
+    const after = standing(kind.lifecycle, before, item.status, fields, at)
+    const change = { id, revision: item.revision, from: item.status, token, fields: difference(before, after), texts }
+    return await store.save(kind, change, { by, at, why })
+  })
+}
+
+/** Reads an item and does something about it; again when someone else has written in between. */
+async function patiently<T extends Item>(
+  store: Store,
+  kind: Kind<T>,
+  { id, where, token, ...wanted }: Pick<Move<T>, 'id' | 'where' | 'token' | 'known'>,
+  decide: (item: T) => Promise<T>,
+): Promise<T> {
+  let { known } = wanted
+  for (let attempt = 1; ; attempt++) {
+    const item = known ?? (await store.find(kind, { where: { ...where, id }, limit: 1 }))[0]
+    known = undefined
+    if (!item) throw notFound(kind, id)
+    // Also for an answer that is there already: it is somebody else's then.
+    if (token !== undefined && token !== item.token) throw whyNot(kind, item, { id, token })
     try {
-      return await store.save(
-        kind,
-        { id, revision: item.revision, from: item.status, token, fields: difference(before, after) },
-        { by, at, why },
-      )
+      return await decide(item)
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'changed_meanwhile') || attempt === 10) throw error
     }
@@ -59,6 +94,8 @@ export interface ClaimRequest {
   /** One item by id, or the first that matches. */
   readonly id?: string | undefined
   readonly where?: Query['where']
+  /** The statuses it may be claimed from, where not all that lead to `to` will do. */
+  readonly from?: readonly string[]
   readonly to: string
   readonly fields?: Fields
   readonly by: string
@@ -69,13 +106,12 @@ export interface ClaimRequest {
 
 /**
  * Makes an item one worker's: the named one or the first there is. Undefined
- * when nothing is left. Claiming again what is one's own answers with the item
- * as it stands.
+ * when nothing is left. Claiming again what is one's own renews the lease.
  */
 export async function claim<T extends Item>(store: Store, kind: Kind<T>, wanted: ClaimRequest): Promise<T | undefined> {
   const { id, to, fields = {}, by, at, why, leaseMs } = wanted
   const where = { ...wanted.where, ...(id === undefined ? {} : { id }) }
-  const status = statusesBefore(kind.lifecycle, to)
+  const status = wanted.from ?? statusesBefore(kind.lifecycle, to)
   // Which item it will be is not known yet, so the record is judged by what the claim itself brings.
   const after = standing(kind.lifecycle, { status: status[0], owner: by }, to, fields, at)
   const refusal = refusalFor(kind.lifecycle, status[0] ?? null, after)
@@ -90,7 +126,9 @@ export async function claim<T extends Item>(store: Store, kind: Kind<T>, wanted:
   if (item || id === undefined) return item
   const [present] = await store.find(kind, { where, limit: 1 })
   if (!present) throw notFound(kind, id)
-  if (present.status === to && present.owner === by) return present
+  if (present.status === to && present.owner === by) {
+    return leaseMs === undefined ? present : await store.renew(kind, id, present.token, leaseMs)
+  }
   throw refused(kind, present, to, {
     why: 'no_such_move',
     legal: kind.lifecycle.statuses[present.status]?.to ?? [],
@@ -118,33 +156,40 @@ export function refused(
 ): Problem {
   const what = `${spoken(kind)} ${item.id}: ${item.status} -> ${to}`
   const details = { kind: kind.name, id: item.id, from: item.status, to, ...refusal }
+  const legal =
+    'legal' in refusal && refusal.legal.length > 0 ? `Legal from ${item.status}: ${refusal.legal.join(', ')}.` : ''
   if (refusal.why === 'missing') {
     const sent = refusal.missing.filter(field => !kind.hints?.[field])
     const hints = [
       ...(sent.length > 0 ? [`Send ${sent.join(', ')} with the move.`] : []),
       ...new Set(refusal.missing.flatMap(field => kind.hints?.[field] ?? [])),
+      ...(legal ? [legal] : []),
     ]
     return new Problem('move_refused', `${what}: missing ${refusal.missing.join(', ')}`, hints.join(' '), details)
   }
   if (refusal.why === 'unknown_status') {
     return new Problem('bad_input', `${what}: no such status`, `Use one of: ${refusal.known.join(', ')}.`, details)
   }
+  if (refusal.why === 'not_allowed') {
+    const { field, value, allowed } = refusal
+    const hint = `Use one of: ${allowed.join(', ')}. ${legal}`.trim()
+    return new Problem('move_refused', `${what}: ${field} cannot be ${String(value)}`, hint, details)
+  }
   const open = openStatuses(kind.lifecycle).includes(item.status)
   const already = open && item.owner ? `it is ${item.owner}'s already` : `it is ${to} already, with another answer`
   return new Problem(
     'move_refused',
     `${what} is not a legal move${item.status === to ? `: ${already}` : ''}`,
-    refusal.legal.length > 0
-      ? `Legal from ${item.status}: ${refusal.legal.join(', ')}.`
-      : `${item.status} is final; add a new item for what is left to do.`,
+    legal || `${item.status} is final; ${kind.afterwards ?? 'add a new item for what is left to do'}.`,
     details,
   )
 }
 
 /** Giving an item back revokes its claim: whoever held it, and comes late, holds an older token. */
 function tokenAfter(kind: Kind, item: Item, to: string): number {
-  const givenBack = phaseOf(kind.lifecycle, item.status) !== 'waiting' && phaseOf(kind.lifecycle, to) === 'waiting'
-  return givenBack ? item.token + 1 : item.token
+  const life = kind.lifecycle
+  const givenBack = phaseOf(life, item.status) !== 'waiting' && phaseOf(life, to) === 'waiting'
+  return givenBack || (item.status !== to && life.statuses[to]?.revokes) ? item.token + 1 : item.token
 }
 
 function spoken(kind: Kind): string {

@@ -7,6 +7,11 @@ export interface Scope {
   readonly conversationId: string
   /** Absent: the turn that is open in this conversation. */
   readonly turnId?: string | undefined
+  /** The session whose files are meant; absent: the newest. */
+  readonly session?: string | undefined
+  /** The fencing token of the item that is worked on, and that item if it is named. */
+  readonly token?: number | undefined
+  readonly task?: string | undefined
 }
 
 /** How a completion is believed: on the worker's word, on evidence it names, or on a check we run. */
@@ -21,6 +26,8 @@ export interface Caller {
   readonly now: () => Date
   /** The workspace's folder: where check commands run. */
   readonly root: string
+  /** The folder of the files of backlog and worklog, below the root. */
+  readonly work: string
   /** Whether commands that are kept in the store are this user's, and may be run. */
   readonly mayRun: () => Promise<boolean>
   /** The completion mode of turns that do not name one. */
@@ -55,6 +62,8 @@ export interface Operation<I = unknown, O = unknown> {
   readonly output: () => OutputSchema
   readonly positional?: readonly string[]
   readonly form?: CommandForm
+  /** What people are shown of an answer may be less than what programs get: input that asks for no more than that. */
+  readonly brief?: Readonly<Record<string, unknown>>
   /** Whether it leaves the store as it is: then a missing one is not made. */
   readonly readOnly?: boolean | ((input: unknown) => boolean)
   run(caller: Caller, input: I): Promise<O>

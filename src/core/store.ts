@@ -1,5 +1,5 @@
 import type { Event, Note } from './event.ts'
-import type { Draft, Item, Kind } from './kind.ts'
+import type { Content, Draft, Item, Kind, Texts } from './kind.ts'
 import type { Fields } from './lifecycle.ts'
 
 export interface Query {
@@ -11,6 +11,8 @@ export interface Query {
   readonly limit?: number
   /** Last first. */
   readonly newest?: boolean
+  /** Only these fields are read, and `id`; the others are absent. */
+  readonly fields?: readonly string[] | undefined
 }
 
 /** One decided change of one item. */
@@ -23,6 +25,8 @@ export interface Change {
   readonly token?: number | undefined
   /** What changes, `status` included when the item moves. */
   readonly fields: Fields
+  /** Texts that are kept from now on, by name; others stay as they are. */
+  readonly texts?: Texts | undefined
 }
 
 /** What a claim does to the item it gets. */
@@ -46,6 +50,26 @@ export interface EventQuery {
   readonly limit?: number
   /** Instead: the newest so many, in order. */
   readonly last?: number
+  /** Only what happened to one item. */
+  readonly of?: { readonly kind: Kind; readonly id: string } | undefined
+}
+
+/** An item as another store kept it: its fields, its texts, and what happened to it. */
+export interface Kept extends Content {
+  readonly id: string
+  readonly token: number
+}
+
+/** A file that is meant to be an item and cannot be read as one. */
+export interface Unreadable {
+  readonly file: string
+  readonly line: number
+  readonly message: string
+}
+
+export interface Removed {
+  readonly count: number
+  readonly to: string | null
 }
 
 /** What an engine found when it looked at its own health. */
@@ -64,6 +88,14 @@ export interface Store {
   /** Adds drafts in order, all of them or none. */
   insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]>
   find<T extends Item>(kind: Kind<T>, query: Query): Promise<T[]>
+  /** The texts kept with items, by id and name; an item without any is absent. */
+  texts(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, Texts>>
+  /** The values that one of the kind's list fields has, in the order in which the lists began. */
+  names(kind: Kind, field: string, where: Readonly<Record<string, string>>): Promise<string[]>
+  /** When each item was last written, by whomever. */
+  activity(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** What the last look at such items could not read; an engine that keeps no files has nothing to say. */
+  unreadable(kind: Kind, where: Readonly<Record<string, string>>): Promise<Unreadable[]>
   /** How many matching items stand in each status; a status without items is absent. */
   count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>>
   /**
@@ -77,9 +109,14 @@ export interface Store {
   renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T>
   /** Items whose lease has run out by the engine's own clock, the longest overdue first. */
   lapsed<T extends Item>(kind: Kind<T>, limit: number): Promise<T[]>
+  /** Adds items as another store kept them, with their history, all of them or none. None of their ids may be taken. */
+  load(kind: Kind, items: readonly Kept[]): Promise<void>
+  /** Takes whole lists out of the store, and says how many items that were and, if there is such a place, where they lie now. */
+  remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Promise<Removed>
   events(query: EventQuery): Promise<Event[]>
   /** Resolves when there may be events after `seq`, at the latest after `ms`. */
   changed(seq: number, ms: number, signal?: AbortSignal): Promise<void>
-  inspect(): Promise<Finding[]>
+  /** Looks at its own health; with `mend` puts right what is safe to. */
+  inspect(mend?: boolean): Promise<Finding[]>
   close(): Promise<void>
 }

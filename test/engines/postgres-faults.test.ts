@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterEach, describe, expect, inject, test } from 'vitest'
+import { todo } from '../../src/backlog/kind.ts'
 import type { Problem } from '../../src/core/problem.ts'
 import type { Store } from '../../src/core/store.ts'
 import { problemFor, Unconnected } from '../../src/engines/postgres/problems.ts'
@@ -9,6 +10,7 @@ import { planItem as kind } from '../../src/plans/record.ts'
 import { draft, note } from '../support/drafts.ts'
 import { freshSchema, PASSWORD, startPostgres } from '../support/postgres.ts'
 import { type Wire, wireTo } from '../support/postgres-wire.ts'
+import { keptTodo, todoDraft } from '../support/todos.ts'
 
 const stores: Store[] = []
 const open = async (...given: Parameters<typeof openPostgresStore>) => {
@@ -229,6 +231,60 @@ describe('a connection that breaks', () => {
       ])
       expect(added[1]!.item.id).toBe(held!.item.id)
       expect(await direct.events({})).toHaveLength(3)
+    })
+
+    for (const moment of ['cut-here', 'COMMIT']) {
+      const when = moment === 'COMMIT' ? 'commit' : 'statement'
+
+      test(`with the ${lose} of a ${when} that adds what is numbered: each gets one number, and none is lost`, async () => {
+        const { wire, store, direct } = await wired()
+        const finding = { fields: { finding_id: 'F', source_ref: 'r' } }
+        await store.insert(todo, [todoDraft('held', finding)], note)
+        const cutting = wire.cut(moment, lose)
+        const drafts = [todoDraft('a'), todoDraft('again', finding), todoDraft('b', { body: 'text of b' })]
+        const added = await store.insert(todo, drafts, cut)
+        await cutting
+        expect(added.map(({ created, item }) => [created, item.title, item.issue_id])).toEqual([
+          [true, 'a', '002'],
+          [false, 'held', '001'],
+          [true, 'b', '003'],
+        ])
+        expect((await direct.find(todo, {})).map(({ title }) => title)).toEqual(['held', 'a', 'b'])
+        const { id } = added[2]!.item
+        expect((await direct.texts(todo, [id])).get(id)).toEqual({ body: 'text of b' })
+        expect(await direct.events({})).toHaveLength(3)
+        expect((await direct.insert(todo, [todoDraft('c')], note))[0]!.item.issue_id).toBe('004')
+      })
+    }
+
+    test(`with the ${lose} of a commit, while a rival takes the next number: nobody is given the other's item`, async () => {
+      const { wire, store, direct } = await wired()
+      const cutting = wire.cut('COMMIT', lose)
+      const adding = store.insert(todo, [todoDraft('mine')], note)
+      await cutting
+      const [rival] = await direct.insert(todo, [todoDraft('rival')], note)
+      const [own] = await adding
+      expect([own!.item.title, rival!.item.title]).toEqual(['mine', 'rival'])
+      expect([own!.item.issue_id, rival!.item.issue_id].toSorted()).toEqual(['001', '002'])
+    })
+
+    test(`with the ${lose} of a commit: what is loaded is loaded once`, async () => {
+      const { wire, store, direct } = await wired()
+      const cutting = wire.cut('COMMIT', lose)
+      await store.load(todo, [keptTodo('a', 1), keptTodo('b', 2)])
+      await cutting
+      expect((await direct.find(todo, {})).map(({ title }) => title)).toEqual(['a', 'b'])
+      expect(await direct.events({})).toHaveLength(2)
+    })
+
+    test(`with the ${lose} of a removal: it is made once, and its count is right`, async () => {
+      const { wire, store, direct } = await wired()
+      await store.insert(todo, [todoDraft('a'), todoDraft('b'), todoDraft('c')], note)
+      const cutting = wire.cut('cut-here', lose)
+      expect(await store.remove(todo, { workflow: 'work', session: 's1' }, cut)).toEqual({ count: 3, to: null })
+      await cutting
+      expect(await direct.find(todo, {})).toEqual([])
+      expect(await direct.events({})).toHaveLength(6)
     })
   }
 

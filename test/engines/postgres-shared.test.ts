@@ -3,12 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { todo } from '../../src/backlog/kind.ts'
 import type { Store } from '../../src/core/store.ts'
 import { Statements } from '../../src/engines/postgres/statements.ts'
 import { openPostgresStore } from '../../src/engines/postgres/store.ts'
 import { planItem as kind } from '../../src/plans/record.ts'
 import { draft, note } from '../support/drafts.ts'
 import { freshSchema } from '../support/postgres.ts'
+import { keptTodo, todoDraft } from '../support/todos.ts'
 
 const run = promisify(execFile)
 const mine = { where: { conversationId: 'c1', turnId: 't1' }, status: ['pending'] }
@@ -68,7 +70,7 @@ describe('a schema', () => {
     await expect(open()).rejects.toMatchObject({ code: 'newer_schema', details: { version: 99 } })
     expect(await store.find(kind, {})).toEqual([])
     const { rows } = await other.query(`SELECT version FROM "${schema}".migrations ORDER BY version`)
-    expect(rows).toEqual([{ version: 1 }, { version: 99 }])
+    expect(rows).toEqual([{ version: 1 }, { version: 2 }, { version: 99 }])
   })
 
   test('that is up to date is opened without writing, and a write that is not allowed is a problem', async () => {
@@ -218,8 +220,12 @@ describe('a follower', () => {
     const store = await open()
     const [added] = await store.insert(kind, [draft('a'), draft('b')], note)
     const drawn = async () => (await other.query(`SELECT last_value FROM "${schema}".events_seq_seq`)).rows
+    const where = { workflow: 'work', session: 's1' }
     const writes = [
       () => store.insert(kind, [draft('c')], note),
+      () => store.insert(todo, [todoDraft('d')], note),
+      () => store.load(todo, [keptTodo('e', 7)]),
+      () => store.remove(todo, where, note),
       () => store.take(kind, mine, claim, note),
       () => store.save(kind, { id: added!.item.id, revision: 2, from: 'in_progress', fields: { context: 'x' } }, note),
     ]

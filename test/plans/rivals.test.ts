@@ -50,6 +50,7 @@ test('what is added to a turn that ends in the same moment is in the next one', 
     scope: { conversationId: 'default' },
     now: () => new Date(),
     root,
+    work: 'tmp',
     mayRun: async () => true,
     completion: 'self',
   }

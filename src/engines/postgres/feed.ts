@@ -32,6 +32,8 @@ export class Feed {
 
   async read(query: EventQuery): Promise<Event[]> {
     const events = await this.upTo(null, query)
+    // Whoever draws a number for an item holds its row: the numbers of one item come in their order.
+    if (query.of) return events
     const gap = this.gapIn(events, query)
     if (gap === undefined) return events
     const drawn = await this.lastDrawn()
@@ -49,13 +51,13 @@ export class Feed {
     )
   }
 
-  private async upTo(end: number | null, { after = 0, limit, last }: EventQuery): Promise<Event[]> {
+  private async upTo(end: number | null, { after = 0, limit, last, of }: EventQuery): Promise<Event[]> {
     const count = last ?? limit
     const rows = await this.connection.all(
       `SELECT seq, at, kind, id, title, "from", "to", by, why, revision, token FROM ${this.statements.events}
-        WHERE seq > $1 AND seq <= coalesce($2::bigint, 9223372036854775807)
+        WHERE seq > $1 AND seq <= coalesce($2::bigint, 9223372036854775807) ${of ? 'AND kind = $4 AND id = $5' : ''}
         ORDER BY seq ${last === undefined ? 'ASC' : 'DESC'} LIMIT $3`,
-      [Math.max(0, after), end, count === undefined ? null : whole(count)],
+      [Math.max(0, after), end, count === undefined ? null : whole(count), ...(of ? [of.kind.name, of.id] : [])],
     )
     if (last !== undefined) rows.reverse()
     return rows.map((row: Row) => ({ ...row, seq: Number(row['seq']) }) as unknown as Event)

@@ -1,12 +1,16 @@
 import type { Note } from '../../core/event.ts'
-import { columnsOf, stored, typeOf } from '../../core/keeping.ts'
+import { listKey, listOf, type Named, named } from '../../core/keeping.ts'
 import type { Draft, Item, Kind } from '../../core/kind.ts'
 import type { Added } from '../../core/store.ts'
-import type { Connection, Row, Send, Value } from './connection.ts'
-import { lockFor, lockNumber } from './lock.ts'
+import { addition } from './addition.ts'
+import { arrayType } from './bound.ts'
+import type { Connection, Row, Send } from './connection.ts'
+import { listLock, lockFor } from './lock.ts'
+import { exactlyOnce } from './marks.ts'
+import { withIds } from './numbering.ts'
 import { Places } from './places.ts'
 import { isLost, violates } from './problems.ts'
-import { itemOf, type Statements, wakes } from './statements.ts'
+import { itemOf, type Statements } from './statements.ts'
 
 /** Adds drafts in order, all of them or none, in a number of round trips that does not depend on how many they are. */
 export class Insertion<T extends Item> {
@@ -22,8 +26,28 @@ export class Insertion<T extends Item> {
     this.note = note
   }
 
-  /** A connection that breaks leaves open whether the batch was committed: its ids, which are the caller's, tell. */
   async run(drafts: readonly Draft[]): Promise<Added<T>[]> {
+    if (this.kind.numbers) return this.runNumbered(drafts)
+    return this.runNamed(drafts.map(draft => named(this.kind, draft, () => 0)))
+  }
+
+  /**
+   * A connection that breaks leaves open whether the batch was committed. Ids
+   * that come of numbers do not tell, as a rival may have got the same ones
+   * since: the mark does.
+   */
+  private async runNumbered(drafts: readonly Draft[]): Promise<Added<T>[]> {
+    let tried = drafts
+    const outcome = await exactlyOnce(this.connection, this.statements.events, mark =>
+      this.sortedIn(drafts, mark, given => {
+        tried = given
+      }),
+    )
+    return 'answer' in outcome ? outcome.answer : ((await this.landed(tried)) ?? (await this.run(drafts)))
+  }
+
+  /** The same where the ids are the caller's: they tell. */
+  private async runNamed(drafts: readonly Named[]): Promise<Added<T>[]> {
     let doubtful = false
     return this.connection.patiently(async () => {
       const before = doubtful ? await this.landed(drafts) : undefined
@@ -40,11 +64,11 @@ export class Insertion<T extends Item> {
     })
   }
 
-  private async attempt(drafts: readonly Draft[]): Promise<Added<T>[]> {
+  private async attempt(drafts: readonly Named[]): Promise<Added<T>[]> {
     if (await this.isPlain(drafts)) {
       try {
-        const rows = await this.write((sql, values) => this.connection.once(sql, values), drafts)
-        const items = new Map(rows.map(row => [row['id'], row]))
+        const { sql, values } = addition(this.statements, this.kind, drafts, this.note, {})
+        const items = new Map((await this.connection.once(sql, values)).map(row => [row['id'], row]))
         return drafts.map(({ id }) => ({ item: itemOf(this.kind, items.get(id)!), created: true }))
       } catch (error) {
         // A rival was first with an identity; nothing was added.
@@ -63,28 +87,46 @@ export class Insertion<T extends Item> {
     return (await this.held((sql, values) => this.connection.once(sql, values), drafts)).size === 0
   }
 
-  private sortedIn(drafts: readonly Draft[]): Promise<Added<T>[]> {
-    const { place } = this.kind
+  /** `trying` is told of the drafts as they are about to be added: with an id, unless their identity is held. */
+  private sortedIn(
+    drafts: readonly Draft[],
+    mark?: string,
+    trying?: (drafts: readonly Draft[]) => void,
+  ): Promise<Added<T>[]> {
+    const { connection, statements, kind } = this
     // Rivals for the end of a list wait their turn; always in the same order, so that no two wait for each other.
-    const keys = place ? new Set(drafts.map(draft => this.keyOf(draft))) : []
-    const locks = Array.from(keys, key => lockFor(...this.lockNames(key))).toSorted()
+    const keys = kind.place ? new Set(drafts.map(draft => this.keyOf(draft))) : []
+    const locks = Array.from(keys, key => lockFor(...listLock(connection.schema, kind.name, key))).toSorted()
     const opening = locks.length > 0 ? `SELECT ${locks.map(lock => `pg_advisory_xact_lock(${lock})`).join(', ')}` : ''
-    return this.connection.together(opening, async send => {
+    return connection.together(opening, async send => {
       const held = await this.held(send, drafts)
-      const fresh = drafts.filter(draft => {
-        if (draft.identity === undefined) return true
-        if (held.has(draft.identity)) return false
-        held.set(draft.identity, draft.id)
-        return true
+      const seen = new Set(held.keys())
+      const fresh = [...drafts.keys()].filter(index => {
+        const { identity } = drafts[index]!
+        return identity === undefined || seen.size < seen.add(identity).size
       })
-      const places = place ? await this.makeRoom(send, place, fresh) : []
-      const created = new Set(fresh.map(({ id }) => id))
-      const answers = drafts.map(({ id, identity }) => (created.has(id) ? id : held.get(identity!)!))
-      const rows = new Map((await this.write(send, fresh, places)).map(row => [row['id'], row]))
+      const added = await withIds(
+        send,
+        statements.schema,
+        kind,
+        fresh.map(index => drafts[index]!),
+      )
+      const created = new Map(fresh.map((index, at) => [index, added[at]!]))
+      trying?.(drafts.map((draft, index) => created.get(index) ?? draft))
+      for (const { id, identity } of added) if (identity !== undefined) held.set(identity, id)
+      const rows = await this.write(send, added, mark)
+      const answers = drafts.map(({ identity }, index) => created.get(index)?.id ?? held.get(identity!)!)
       const missing = answers.filter(id => !rows.has(id))
       for (const row of missing.length > 0 ? await this.rowsOf(send, 'id', missing) : []) rows.set(row['id'], row)
-      return answers.map((id, index) => ({ item: itemOf(this.kind, rows.get(id)!), created: id === drafts[index]!.id }))
+      return answers.map((id, index) => ({ item: itemOf(kind, rows.get(id)!), created: created.has(index) }))
     })
+  }
+
+  private async write(send: Send, drafts: readonly Named[], mark?: string): Promise<Map<unknown, Row>> {
+    if (drafts.length === 0) return new Map()
+    const places = this.kind.place ? await this.makeRoom(send, this.kind.place, drafts) : undefined
+    const { sql, values } = addition(this.statements, this.kind, drafts, this.note, { places, mark })
+    return new Map((await send(sql, values)).map(row => [row['id'], row]))
   }
 
   /** Which items hold the identities of these drafts. */
@@ -103,7 +145,7 @@ export class Insertion<T extends Item> {
   private async makeRoom(send: Send, place: string, drafts: readonly Draft[]): Promise<number[]> {
     const { statements, kind } = this
     const firsts = new Map(drafts.map(draft => [this.keyOf(draft), draft]))
-    const lists = [...firsts.values()].map(draft => this.list(draft))
+    const lists = [...firsts.values()].map(({ fields }) => listOf(kind, fields))
     const table = statements.table(kind)
     const names = kind.list.map((_, index) => `l${index}`)
     const isList = kind.list.map((field, index) => `t."${field}" = l${index}`).join(' AND ')
@@ -130,88 +172,26 @@ export class Insertion<T extends Item> {
     return added.map(({ places, index }) => places.placeOf(index))
   }
 
-  /** Rows first, and all of them, then the feed, then events: nobody waits for another's row while sharing the feed. */
-  private write(send: Send, drafts: readonly Draft[], places?: readonly number[]): Promise<Row[]> {
-    if (drafts.length === 0) return Promise.resolve([])
-    const { statements, kind, note } = this
-    const columns = columnsOf(kind).filter(name => name !== 'leaseUntil')
-    const wake = drafts.some(({ status }) => wakes(kind, undefined, status))
-    const given = drafts.map(
-      (draft, index): Record<string, unknown> => ({
-        ...draft.fields,
-        id: draft.id,
-        title: draft.title,
-        status: draft.status,
-        identity: draft.identity,
-        token: 0,
-        revision: 1,
-        ...(kind.place ? { [kind.place]: places?.[index] } : {}),
-      }),
-    )
-    const next = columns.length
-    // Places that are not given follow the last one there is.
-    const appended = kind.place !== undefined && !places
-    const lists = kind.list.map((field, index) => `$${next + 6 + index}::${baseType(kind, field)}`)
-    const end = `"${this.connection.schema}"."${kind.table}_end"($${next + 5}::bigint, ${lists.join(', ')})`
-    const value = (name: string, index: number) => {
-      if (appended && name === kind.place) return 'place + ord::int - 1'
-      return typeOf(kind, name) === 'json' ? `c${index}::jsonb` : `c${index}`
-    }
-    const sql = `WITH ${appended ? `p AS MATERIALIZED (SELECT ${end} AS place),` : ''} u AS (
-        INSERT INTO ${statements.table(kind)} (${columns.map(name => `"${name}"`).join(', ')})
-        SELECT ${columns.map(value).join(', ')}
-        FROM unnest(${columns.map((name, index) => `$${index + 1}::${arrayType(kind, name)}`).join(', ')})
-        WITH ORDINALITY AS drafts (${columns.map((_, index) => `c${index}`).join(', ')}, ord)${appended ? ', p' : ''}
-        ORDER BY ord RETURNING *
-      ), g AS MATERIALIZED (
-        SELECT ${statements.sharingFeed}${wake ? `, pg_notify('${statements.channel}', '')` : ''}
-        FROM (SELECT count(*) AS rows FROM u) written WHERE rows > 0
-      ), e AS (
-        INSERT INTO ${statements.events} (at, kind, id, title, "to", by, why, revision, token)
-        SELECT $${next + 1}::text, $${next + 2}::text, u.id, u.title, u.status, $${next + 3}::text, $${next + 4}::text,
-          u.revision, u.token FROM g, u ORDER BY u.n
-      ) SELECT ${statements.shown(kind)} FROM u`
-    const list = appended ? [lockNumber(...this.lockNames(this.keyOf(drafts[0]!))), ...this.list(drafts[0]!)] : []
-    const values: Value[] = columns.map(name => given.map(row => stored(kind, name, row[name])))
-    return send(sql, [...values, note.at, kind.name, note.by, note.why ?? null, ...list])
-  }
-
   /** What became of a batch that may have been committed; undefined when it was not. */
   private async landed(drafts: readonly Draft[]): Promise<Added<T>[] | undefined> {
     const send: Send = (sql, values) => this.connection.once(sql, values)
     const rows = await this.rowsOf(
       send,
       'id',
-      drafts.map(({ id }) => id),
+      drafts.flatMap(({ id }) => id ?? []),
     )
     if (rows.length === 0) return undefined
     const items = new Map(rows.map(row => [String(row['id']), row]))
     // The others were held by identity then. Should one have been given up since, it is added now.
-    const others = drafts.filter(({ id }) => !items.has(id))
+    const others = drafts.filter(({ id }) => id === undefined || !items.has(id))
     const rest = others.length > 0 ? await this.run(others) : []
     return drafts.map(draft => {
-      const row = items.get(draft.id)
+      const row = draft.id === undefined ? undefined : items.get(draft.id)
       return row ? { item: itemOf(this.kind, row), created: true } : rest[others.indexOf(draft)]!
     })
   }
 
-  private list(draft: Draft): (string | number | null)[] {
-    return this.kind.list.map(field => stored(this.kind, field, draft.fields[field]))
+  private keyOf({ fields }: Draft): string {
+    return listKey(this.kind, fields)
   }
-
-  private keyOf(draft: Draft): string {
-    return JSON.stringify(this.list(draft))
-  }
-
-  private lockNames(key: string): string[] {
-    return ['list', this.connection.schema, this.kind.name, key]
-  }
-}
-
-function arrayType(kind: Kind, field: string): string {
-  return `${baseType(kind, field)}[]`
-}
-
-function baseType(kind: Kind, field: string): string {
-  return typeOf(kind, field) === 'integer' ? 'int' : 'text'
 }

@@ -12,3 +12,8 @@ export function lockNumber(...names: readonly string[]): string {
 export function lockFor(...names: readonly string[]): string {
   return `'${lockNumber(...names)}'::bigint`
 }
+
+/** Held by whoever gives out places in a list. */
+export function listLock(schema: string, kind: string, list: string): string[] {
+  return ['list', schema, kind, list]
+}

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Connection, Row } from './connection.ts'
 import { isLost } from './problems.ts'
-import type { Statement } from './statements.ts'
 
-/** What came of a write: its rows, or the event it left when the rows were lost with the connection. */
-export type Outcome = { readonly rows: Row[] } | { readonly event: Row }
+/** What came of a write: its answer, or the event it left when the answer was lost with the connection. */
+export type Outcome<T> = { readonly answer: T } | { readonly event: Row }
 
 /**
- * Carries out one write once, however often the connection breaks.
+ * Carries out one write, a statement or a transaction whose event has the mark,
+ * once, however often the connection breaks.
  *
  * A broken connection leaves open whether the server carried the write out, and
  * even whether it still will: the statement may be waiting for a row, or be
@@ -16,11 +16,11 @@ export type Outcome = { readonly rows: Row[] } | { readonly event: Row }
  * there first, after a wait if the write is just committing, and it counts; or
  * ours is, and the write can never happen and may be sent again.
  */
-export async function exactlyOnce(
+export async function exactlyOnce<T>(
   connection: Connection,
   events: string,
-  write: (mark: string) => Statement,
-): Promise<Outcome> {
+  write: (mark: string) => Promise<T>,
+): Promise<Outcome<T>> {
   let mark = newMark()
   let doubtful = false
   return connection.patiently(async () => {
@@ -30,9 +30,8 @@ export async function exactlyOnce(
       mark = newMark()
       doubtful = false
     }
-    const { sql, values } = write(mark)
     try {
-      return { rows: await connection.once(sql, values) }
+      return { answer: await write(mark) }
     } catch (error) {
       doubtful = isLost(error)
       throw error

@@ -1,15 +1,12 @@
 import type { Note } from '../../core/event.ts'
-import { columnsOf, literal, stored, typeOf, whole } from '../../core/keeping.ts'
+import { activeStatuses, columnsOf, whole } from '../../core/keeping.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import { phaseOf } from '../../core/lifecycle.ts'
 import type { Change, Claim, Query } from '../../core/store.ts'
-import type { Row, Value } from './connection.ts'
+import { assignments, Bound, column, conditions, type Statement } from './bound.ts'
+import type { Row } from './connection.ts'
 import { lockFor } from './lock.ts'
-
-export interface Statement {
-  readonly sql: string
-  readonly values: readonly Value[]
-}
+import { keepingTexts } from './texts.ts'
 
 /** A row as it comes from `Statements.shown` is an item as it stands. */
 export function itemOf<T extends Item>(_kind: Kind<T>, row: Row): T {
@@ -22,9 +19,9 @@ export function itemOf<T extends Item>(_kind: Kind<T>, row: Row): T {
  * as a plan for all statuses could not rely on any.
  */
 export class Statements {
+  readonly schema: string
   readonly events: string
   readonly channel: string
-  private readonly schema: string
   private readonly feed: string
   private readonly columns = new WeakMap<Kind, string>()
 
@@ -50,11 +47,12 @@ export class Statements {
   }
 
   /** What an item's columns are read as. */
-  shown(kind: Kind): string {
+  shown(kind: Kind, fields?: readonly string[]): string {
+    if (fields) return ['id', ...fields].map(name => shownAs(kind, name)).join(', ')
     let columns = this.columns.get(kind)
     if (columns === undefined) {
       columns = columnsOf(kind)
-        .map(name => (name === 'leaseUntil' ? `${LEASE} AS "leaseUntil"` : `"${name}"`))
+        .map(name => shownAs(kind, name))
         .join(', ')
       this.columns.set(kind, columns)
     }
@@ -63,7 +61,7 @@ export class Statements {
 
   find(kind: Kind, query: Query): Statement {
     const bound = new Bound()
-    return { sql: this.selection(kind, this.shown(kind), query, bound), values: bound.values }
+    return { sql: this.selection(kind, this.shown(kind, query.fields), query, bound), values: bound.values }
   }
 
   count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Statement {
@@ -72,26 +70,36 @@ export class Statements {
     return { sql, values: bound.values }
   }
 
+  /** When each of these items was last written. */
+  activity(kind: Kind, ids: readonly string[]): Statement {
+    const sql = `SELECT t.id, e.at FROM ${this.table(kind)} t CROSS JOIN LATERAL (
+        SELECT at FROM ${this.events} WHERE kind = $1 AND id = t.id ORDER BY seq DESC LIMIT 1
+      ) e WHERE t.id = ANY ($2::text[])`
+    return { sql, values: [kind.name, ids] }
+  }
+
   lapsed(kind: Kind, limit: number): Statement {
     const sql = `SELECT ${this.shown(kind)} FROM ${this.table(kind)} WHERE "leaseUntil" < now() ORDER BY "leaseUntil" LIMIT $1`
     return { sql, values: [whole(limit)] }
   }
 
   renew(kind: Kind, id: string, token: number, leaseMs: number): Statement {
-    // Only a claim that has a lease can be renewed: whoever closed or gave back the item has ended it.
-    const sql = `UPDATE ${this.table(kind)} SET "leaseUntil" = ${lease('$1')}
-      WHERE id = $2 AND token = $3 AND "leaseUntil" IS NOT NULL RETURNING ${this.shown(kind)}`
-    return { sql, values: [leaseMs, id, token] }
+    const bound = new Bound()
+    // Only while it is worked on: whoever closed or gave back the item has ended the claim.
+    const sql = `UPDATE ${this.table(kind)} SET "leaseUntil" = ${lease(bound.add(leaseMs))}
+      WHERE ${conditions(kind, { where: { id, token }, status: activeStatuses(kind) }, bound)} RETURNING ${this.shown(kind)}`
+    return { sql, values: bound.values }
   }
 
   save(kind: Kind, change: Change, note: Note, mark: string): Statement {
     const bound = new Bound()
     const assigned = assignments(kind, change.fields, bound)
     const token = change.token === undefined ? '' : `AND token = ${bound.add(change.token)}`
+    const texts = change.texts ? `${keepingTexts(this.schema, kind, [change], bound)},` : ''
     const sql = `WITH u AS (
         UPDATE ${this.table(kind)} SET ${assigned}revision = revision + 1
         WHERE id = ${bound.add(change.id)} AND revision = ${bound.add(change.revision)} ${token} RETURNING *
-      ), ${this.telling(kind, note, `${bound.add(change.from)}::text`, mark, wakes(kind, change.from, change.fields['status']), bound)}
+      ), ${texts} ${this.telling(kind, note, `${bound.add(change.from)}::text`, mark, wakes(kind, change.from, change.fields['status']), bound)}
       SELECT ${this.shown(kind)} FROM u`
     return { sql, values: bound.values }
   }
@@ -146,6 +154,10 @@ export function wakes(kind: Kind, from: string | undefined, to: unknown): boolea
   return typeof to === 'string' && from !== to && phaseOf(kind.lifecycle, to) === 'waiting'
 }
 
+function shownAs(kind: Kind, name: string): string {
+  return name === 'leaseUntil' ? `${LEASE} AS "leaseUntil"` : column(kind, name)
+}
+
 const LEASE = `to_char("leaseUntil" AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** So many milliseconds from when the row was had, by the server's clock; none for null. */
@@ -155,32 +167,3 @@ function lease(ms: string): string {
 
 /** What a claimed item's status was, beside its columns. */
 const BEFORE = '"statusBefore"'
-
-class Bound {
-  readonly values: Value[] = []
-
-  add(value: Value): string {
-    this.values.push(value)
-    return `$${this.values.length}`
-  }
-}
-
-function assignments(kind: Kind, fields: Readonly<Record<string, unknown>>, bound: Bound): string {
-  return Object.entries(fields)
-    .map(([field, value]) => `${column(kind, field)} = ${bound.add(stored(kind, field, value))}, `)
-    .join('')
-}
-
-function conditions(kind: Kind, query: Query, bound: Bound): string {
-  const parts = Object.entries(query.where ?? {}).map(
-    ([field, value]) => `${column(kind, field)} = ${bound.add(value)}`,
-  )
-  if (query.status) parts.push(`status IN (${query.status.map(status => literal(kind, status)).join(', ')})`)
-  return parts.length > 0 ? parts.join(' AND ') : 'TRUE'
-}
-
-/** A column's name, once it is sure to be one. */
-function column(kind: Kind, field: string): string {
-  typeOf(kind, field)
-  return `"${field}"`
-}

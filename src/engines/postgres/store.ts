@@ -1,13 +1,28 @@
 import type { Event, Note } from '../../core/event.ts'
 import { whyNot } from '../../core/keeping.ts'
-import type { Draft, Item, Kind } from '../../core/kind.ts'
-import type { Added, Change, Claim, EventQuery, Finding, Query, Store } from '../../core/store.ts'
+import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
+import type {
+  Added,
+  Change,
+  Claim,
+  EventQuery,
+  Finding,
+  Kept,
+  Query,
+  Removed,
+  Store,
+  Unreadable,
+} from '../../core/store.ts'
+import type { Statement } from './bound.ts'
 import { type Connection, type ConnectionOptions, connect, type Row } from './connection.ts'
 import { Feed } from './feed.ts'
 import { Insertion } from './insertion.ts'
-import { exactlyOnce } from './marks.ts'
+import { namesIn, removal, toldWith } from './lists.ts'
+import { load } from './loading.ts'
+import { exactlyOnce, type Outcome } from './marks.ts'
 import { migrate } from './migrate.ts'
-import { itemOf, type Statement, Statements } from './statements.ts'
+import { itemOf, Statements } from './statements.ts'
+import { byItem, textsOf } from './texts.ts'
 import { Listener } from './wake.ts'
 
 /** Opens the store in a database; `?schema=NAME` in the URL says where in it, `punchlist` otherwise. Made when not there. */
@@ -43,6 +58,23 @@ class PostgresStore implements Store {
     return (await this.answer(this.statements.find(kind, query))).map(row => itemOf(kind, row))
   }
 
+  async texts(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, Texts>> {
+    return byItem(await this.answer(textsOf(this.connection.schema, kind, ids)))
+  }
+
+  async names(kind: Kind, field: string, where: Readonly<Record<string, string>>): Promise<string[]> {
+    return (await this.answer(namesIn(this.statements, kind, field, where))).map(({ name }) => String(name))
+  }
+
+  async activity(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.answer(this.statements.activity(kind, ids))
+    return new Map(rows.map(({ id, at }) => [String(id), String(at)]))
+  }
+
+  async unreadable(): Promise<Unreadable[]> {
+    return []
+  }
+
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
     const rows = await this.answer(this.statements.count(kind, query))
     return Object.fromEntries(rows.map(row => [String(row['status']), Number(row['n'])]))
@@ -76,6 +108,17 @@ class PostgresStore implements Store {
 
   async lapsed<T extends Item>(kind: Kind<T>, limit: number): Promise<T[]> {
     return (await this.answer(this.statements.lapsed(kind, limit))).map(row => itemOf(kind, row))
+  }
+
+  async load(kind: Kind, items: readonly Kept[]): Promise<void> {
+    await load(this.connection, this.statements, kind, items)
+  }
+
+  async remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Promise<Removed> {
+    const outcome = await this.once(mark => removal(this.statements, kind, where, note, mark))
+    const [row] =
+      'answer' in outcome ? outcome.answer : await this.answer(toldWith(this.statements, String(outcome.event['seq'])))
+    return { count: Number(row!['count']), to: null }
   }
 
   async events(query: EventQuery): Promise<Event[]> {
@@ -123,14 +166,21 @@ class PostgresStore implements Store {
     return this.connection.all(sql, values)
   }
 
+  private once(statement: (mark: string) => Statement): Promise<Outcome<Row[]>> {
+    return exactlyOnce(this.connection, this.statements.events, mark => {
+      const { sql, values } = statement(mark)
+      return this.connection.once(sql, values)
+    })
+  }
+
   /** The one row a write returns. `written` is what it set, for when the row itself was lost with the connection. */
   private async write<T extends Item>(
     kind: Kind<T>,
     statement: (mark: string) => Statement,
     written: Readonly<Record<string, unknown>>,
   ): Promise<T | undefined> {
-    const outcome = await exactlyOnce(this.connection, this.statements.events, statement)
-    if ('rows' in outcome) return outcome.rows[0] && itemOf(kind, outcome.rows[0])
+    const outcome = await this.once(statement)
+    if ('answer' in outcome) return outcome.answer[0] && itemOf(kind, outcome.answer[0])
     const { id, to: status, revision, token } = outcome.event
     const [item] = await this.find(kind, { where: { id: String(id) } })
     // Others may have changed it since: what this write made of it is answered, as it would have been.

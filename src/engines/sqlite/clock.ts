@@ -20,7 +20,6 @@ export class LeaseClock {
     this.connection = connection
   }
 
-  /** Must be called outside a transaction the first time. */
   now(): number {
     this.origin ??= this.findOrigin()
     return this.origin + (ON_LINUX ? Number(process.hrtime.bigint() / 1_000_000n) : Date.now())
@@ -38,14 +37,14 @@ export class LeaseClock {
     if (!ON_LINUX) return 0
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     const known = () => this.connection.all('SELECT number FROM boots WHERE boot = ?', [boot])[0]?.['number']
-    const number =
-      known() ??
-      this.connection.together(() => {
-        const there = known()
-        if (there !== undefined) return there
-        this.connection.run('INSERT INTO boots (boot) VALUES (?)', [boot])
-        return known()
-      })
+    const begun = () => {
+      const there = known()
+      if (there !== undefined) return there
+      this.connection.run('INSERT INTO boots (boot) VALUES (?)', [boot])
+      return known()
+    }
+    // Should the transaction it is asked in be undone, the next to ask gives this run the same number.
+    const number = known() ?? (this.connection.isTogether ? begun() : this.connection.together(begun))
     return Number(number) * BOOT
   }
 }

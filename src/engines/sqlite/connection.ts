@@ -94,6 +94,11 @@ export class Connection {
     }
   }
 
+  /** Whether a transaction is under way. */
+  get isTogether(): boolean {
+    return this.db.isTransaction
+  }
+
   close(): void {
     if (this.db.isOpen) this.db.close()
   }

@@ -12,6 +12,13 @@ export function problemFor(error: unknown, path: string): unknown {
   return error
 }
 
+/** Whether a unique index, other than that of the ids, refused a row. */
+export function isTwice(error: unknown): boolean {
+  return error instanceof Error && (error as { errcode?: number }).errcode === CONSTRAINT_UNIQUE
+}
+
+const CONSTRAINT_UNIQUE = 2067
+
 // Primary result codes of SQLite; extended ones keep them in the low byte.
 const BUSY = 5
 const LOCKED = 6

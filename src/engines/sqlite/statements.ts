@@ -1,4 +1,4 @@
-import { columnsOf, literal, typeOf, whole } from '../../core/keeping.ts'
+import { activeStatuses, columnsOf, literal, typeOf, whole } from '../../core/keeping.ts'
 import type { Kind } from '../../core/kind.ts'
 import type { Query } from '../../core/store.ts'
 
@@ -9,9 +9,9 @@ import type { Query } from '../../core/store.ts'
  * making it every time cost as much as running it.
  */
 
-export function find(kind: Kind, query: Query, columns = named(kind)): string {
+export function find(kind: Kind, query: Query, columns = wanted(kind, query.fields)): string {
   const { where = {}, status, after, limit, newest = false } = query
-  const shape = ['find', columns.length, Object.keys(where), status, after !== undefined, limit, newest]
+  const shape = ['find', columns, Object.keys(where), status, after !== undefined, limit, newest]
   return once(kind, shape, () => {
     const order = [...(kind.place ? [kind.place] : []), 'rowid']
     const tuple = order.join(', ')
@@ -30,7 +30,12 @@ export function valuesOf({ where = {}, after }: Query): (string | number)[] {
   return after === undefined ? Object.values(where) : [...Object.values(where), after]
 }
 
-export function count(kind: Kind, query: Pick<Query, 'where' | 'status'>): string {
+interface Matching {
+  readonly where?: Query['where'] | undefined
+  readonly status?: Query['status'] | undefined
+}
+
+export function count(kind: Kind, query: Matching): string {
   return once(
     kind,
     ['count', Object.keys(query.where ?? {}), query.status],
@@ -61,14 +66,25 @@ export function take(kind: Kind, fields: readonly string[]): string {
   )
 }
 
-/** Only a claim that has a lease can be renewed: whoever closed or gave back the item has ended it. */
+/** Only while it is worked on: whoever closed or gave back the item has ended the claim. */
 export function renew(kind: Kind): string {
-  return `UPDATE ${kind.table} SET leaseUntil = ? WHERE id = ? AND token = ? AND leaseUntil IS NOT NULL RETURNING ${named(kind)}`
+  return `UPDATE ${kind.table} SET leaseUntil = ? WHERE id = ? AND token = ?
+    AND ${conditions(kind, { status: activeStatuses(kind) })} RETURNING ${named(kind)}`
 }
 
 export function lapsed(kind: Kind, limit: number): string {
   return `SELECT ${named(kind)} FROM ${kind.table} WHERE leaseUntil IS NOT NULL AND leaseUntil < ?
     ORDER BY leaseUntil LIMIT ${whole(limit)}`
+}
+
+/** The values of one field, in the order in which the first item of each was added. */
+export function names(kind: Kind, field: string, where: Query['where']): string {
+  return `SELECT ${column(kind, field)} FROM ${kind.table} WHERE ${conditions(kind, { where })}
+    GROUP BY ${field} ORDER BY min(rowid)`
+}
+
+export function remove(kind: Kind, where: Query['where']): string {
+  return `DELETE FROM ${kind.table} WHERE ${conditions(kind, { where })}`
 }
 
 /**
@@ -103,11 +119,15 @@ function once(kind: Kind, shape: readonly unknown[], make: () => string): string
   return text
 }
 
+function wanted(kind: Kind, fields: Query['fields']): string {
+  return fields ? ['id', ...fields.map(field => column(kind, field))].join(', ') : named(kind)
+}
+
 function named(kind: Kind): string {
   return once(kind, ['columns'], () => columnsOf(kind).join(', '))
 }
 
-function conditions(kind: Kind, { where = {}, status }: Pick<Query, 'where' | 'status'>): string {
+function conditions(kind: Kind, { where = {}, status }: Matching): string {
   const parts = Object.keys(where).map(field => `${column(kind, field)} = ?`)
   if (status) parts.push(`status IN (${status.map(name => literal(kind, name)).join(', ')})`)
   return parts.length > 0 ? parts.join(' AND ') : 'TRUE'

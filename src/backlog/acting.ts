@@ -1,0 +1,29 @@
+import { phaseOf } from '../core/lifecycle.ts'
+import type { Caller } from '../core/operation.ts'
+import { todo } from './kind.ts'
+import { qualified } from './names.ts'
+import type { Todo } from './record.ts'
+
+/** Who acts on a todo, where that is not simply the caller. */
+export interface Acting {
+  readonly as?: string | undefined
+  readonly token?: number | undefined
+}
+
+/**
+ * Who writes, when, with which token and why. A token from the environment is
+ * about one item. Somebody who has none may act on what another works on; the
+ * log says that he did.
+ */
+export function acting(caller: Caller, item: Todo, { as, token: given }: Acting, why?: string) {
+  const by = as ?? caller.by
+  const { token: own, task } = caller.scope
+  const token = given ?? (isAbout(task, item) ? own : undefined)
+  const claimed = phaseOf(todo.lifecycle, item.status) === 'active' && item.owner !== by
+  const reason = claimed && token === undefined ? [why, '(without a token)'].filter(Boolean).join(' ') : why
+  return { by, at: caller.now().toISOString(), token, why: reason }
+}
+
+function isAbout(task: string | undefined, item: Todo): boolean {
+  return task === undefined || task === item.id || task === qualified(item) || Number(task) === Number(item.issue_id)
+}

@@ -1,0 +1,101 @@
+import { refusalFor } from '../core/lifecycle.ts'
+import { amend, refused } from '../core/move.ts'
+import type { Caller } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import type { Added } from '../core/store.ts'
+import { hasHistory, newBody } from './body.ts'
+import { dependenciesFrom } from './dependencies.ts'
+import { todo } from './kind.ts'
+import { sessionOf, type Whereabouts } from './locating.ts'
+import { identityOf, qualified } from './names.ts'
+import type { Priority, Todo } from './record.ts'
+
+export interface NewTodo {
+  readonly title: string
+  readonly source: string
+  readonly priority?: Priority | undefined
+  readonly status?: 'pending' | 'ready' | undefined
+  readonly findingId?: string | undefined
+  readonly sourceRef?: string | undefined
+  readonly severity?: string | undefined
+  readonly dependsOn?: readonly string[] | undefined
+  readonly files?: readonly string[] | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly related?: readonly string[] | undefined
+  readonly body?: string | undefined
+}
+
+/** Adds todos, all or none. A finding that is there already, in whatever status, is given back as it stands. */
+export async function addTodos(caller: Caller, where: Whereabouts, items: readonly NewTodo[]): Promise<Added<Todo>[]> {
+  const at = caller.now().toISOString()
+  const drafts = []
+  for (const item of items) {
+    const { title, source, findingId = null, sourceRef = null, status = 'pending', body } = item
+    if (body !== undefined && hasHistory(body)) {
+      const hint = 'Leave that section out: the history is kept for you.'
+      throw new Problem('bad_input', 'body: has a section Status History', hint, { title })
+    }
+    const list = { ...where, source }
+    const fields = {
+      ...list,
+      schema_version: 2,
+      priority: item.priority ?? 'p2',
+      source_ref: sourceRef,
+      finding_id: findingId,
+      finding_severity: item.severity ?? null,
+      tags: item.tags ?? [],
+      dependencies: await dependenciesFrom(caller, where, item.dependsOn ?? []),
+      files: item.files ?? [],
+      related_todos: item.related ?? [],
+      workflow_chain: [],
+      created: at.slice(0, 10),
+      updated: at.slice(0, 10),
+    }
+    const refusal = refusalFor(todo.lifecycle, null, { ...fields, status })
+    if (refusal) throw refused(todo, { id: title, status: 'new' }, status, refusal)
+    const identity = identityOf(list, findingId, sourceRef) ?? undefined
+    drafts.push({ title, status, identity, fields, texts: { body: newBody(body) } })
+  }
+  return await caller.store.insert(todo, drafts, { by: caller.by, at })
+}
+
+/**
+ * Makes a new todo of a finished one, each linked to the other. Once only: it
+ * is a finding of its own, so that asking again gives back the same one.
+ */
+export async function reopenTodo(caller: Caller, old: Todo, reason: string | undefined): Promise<Added<Todo>> {
+  if (old.status !== 'complete' && old.status !== 'wont_fix') {
+    const legal = todo.lifecycle.statuses[old.status]?.to ?? []
+    throw new Problem(
+      'move_refused',
+      `${qualified(old)} is ${old.status}, not finished`,
+      `Legal from ${old.status}: ${legal.join(', ')}.`,
+      { id: qualified(old), status: old.status, legal },
+    )
+  }
+  const name = qualified(old)
+  const { body } = (await caller.store.texts(todo, [old.id])).get(old.id) ?? {}
+  const [added] = await addTodos(caller, sessionOf(old), [
+    {
+      title: old.title,
+      source: old.source,
+      priority: old.priority,
+      findingId: old.finding_id ?? name,
+      sourceRef: `reopened from ${name}`,
+      severity: old.finding_severity ?? undefined,
+      files: old.files,
+      tags: old.tags,
+      related: [name],
+      body: body ?? reason,
+    },
+  ])
+  const link = qualified(added!.item)
+  await amend(caller.store, todo, {
+    id: old.id,
+    fields: ({ related_todos }) => ({ related_todos: [...new Set([...related_todos, link])] }),
+    by: caller.by,
+    at: caller.now().toISOString(),
+    why: reason ?? `reopened as ${link}`,
+  })
+  return added!
+}

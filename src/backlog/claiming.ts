@@ -1,0 +1,205 @@
+import { claim, move } from '../core/move.ts'
+import type { Caller } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import { type Acting, acting } from './acting.ts'
+import { isFree, waitingOf } from './dependencies.ts'
+import { todo } from './kind.ts'
+import { lookUp, sessionOf, type Whereabouts } from './locating.ts'
+import { qualified } from './names.ts'
+import { SESSION_ENDED, type Todo } from './record.ts'
+
+/** How long a claim holds without being renewed, unless told otherwise. */
+const LEASE_MS = 30 * 60_000
+
+export interface Claiming extends Acting {
+  readonly leaseMs?: number | undefined
+  /** Approve it first, if it still waits for that. */
+  readonly triage?: boolean | undefined
+}
+
+/**
+ * Makes a todo one worker's. A claim whose lease ran out is taken over: the
+ * history shows it interrupted, ready and claimed, and who held it is refused
+ * from then on.
+ */
+export async function claimTodo(caller: Caller, item: Todo, claiming: Claiming): Promise<Todo> {
+  const { leaseMs = LEASE_MS, triage = false } = claiming
+  const by = claiming.as ?? caller.by
+  const at = caller.now().toISOString()
+  if (triage && item.status === 'pending') {
+    await move(caller.store, todo, { id: item.id, known: item, to: 'ready', by, at, why: 'approved by its claimant' })
+  }
+  if (item.status === 'in_progress' && item.owner !== by && (await hasLapsed(caller, item))) {
+    // The token keeps this from ending a claim that somebody else has made in the meantime.
+    const why = `the lease of ${item.owner} ran out`
+    const fields = { resolution_reason: why }
+    await move(caller.store, todo, { id: item.id, to: 'interrupted', fields, token: item.token, by, at, why })
+    await move(caller.store, todo, { id: item.id, to: 'ready', by, at })
+  }
+  const claimed = await claim(caller.store, todo, {
+    id: item.id,
+    from: ['ready'],
+    to: 'in_progress',
+    fields: { assigned_to: by, claimed_at: at },
+    by,
+    at,
+    leaseMs,
+  })
+  return claimed!
+}
+
+/** Gives a claimed todo back, so that anyone may take it. */
+export async function releaseTodo(caller: Caller, item: Todo, by: Acting, reason?: string): Promise<Todo> {
+  if (item.status === 'ready') return item
+  const { by: who, at, token, why } = acting(caller, item, by, reason ?? 'released')
+  const fields = { resolution_reason: reason ?? 'released' }
+  await move(caller.store, todo, { id: item.id, known: item, to: 'interrupted', fields, by: who, at, token, why })
+  return await move(caller.store, todo, { id: item.id, to: 'ready', by: who, at })
+}
+
+/** Stops work on a todo; who worked on it has lost it. */
+export async function interruptTodo(caller: Caller, item: Todo, by: Acting, reason = SESSION_ENDED): Promise<Todo> {
+  const { by: who, at, token, why } = acting(caller, item, by, reason)
+  const fields = { resolution_reason: reason }
+  return await move(caller.store, todo, {
+    id: item.id,
+    known: item,
+    to: 'interrupted',
+    fields,
+    by: who,
+    at,
+    token,
+    why,
+  })
+}
+
+/** Goes on with a blocked todo once nothing keeps it; without an owner it needs one. */
+export async function unblockTodo(
+  caller: Caller,
+  item: Todo,
+  { as, token, leaseMs = LEASE_MS }: Claiming,
+): Promise<{ todo: Todo; warnings: string[] }> {
+  if (item.status === 'in_progress') return { todo: item, warnings: [] }
+  const waiting = waitingOf(item, await lookUp(caller, sessionOf(item), item.dependencies))
+  const kept = [...waiting.open, ...waiting.missing]
+  if (item.status === 'blocked' && kept.length > 0) {
+    throw new Problem(
+      'move_refused',
+      `${qualified(item)} still waits for ${kept.join(', ')}`,
+      `Complete ${kept.join(', ')} first; or dismiss what will not be done.`,
+      {
+        id: qualified(item),
+        open: waiting.open,
+        missing: waiting.missing,
+        legal: todo.lifecycle.statuses[item.status]?.to,
+      },
+    )
+  }
+  const who = acting(caller, item, { as, token })
+  const warnings = waiting.dropped.map(id => `${id} will not be done; ${qualified(item)} goes on without it`)
+  if (item.assigned_to !== null || as === undefined || item.status !== 'blocked') {
+    const moved = await move(caller.store, todo, { id: item.id, known: item, to: 'in_progress', ...who })
+    return { todo: moved, warnings }
+  }
+  const claimed = await claim(caller.store, todo, {
+    id: item.id,
+    from: ['blocked'],
+    to: 'in_progress',
+    fields: { assigned_to: who.by, claimed_at: who.at },
+    by: who.by,
+    at: who.at,
+    leaseMs,
+  })
+  return { todo: claimed!, warnings }
+}
+
+/** Todos that could be worked on now, the most pressing first. */
+async function candidates(caller: Caller, where: Whereabouts): Promise<Todo[]> {
+  const ready = await caller.store.find(todo, { where, status: ['ready', 'blocked'] })
+  const known = await lookUp(
+    caller,
+    where,
+    ready.flatMap(({ dependencies }) => dependencies),
+  )
+  return ready
+    .filter(item => isFree(item, known) && (item.status === 'ready' || item.assigned_to === null))
+    .toSorted(byUrgency)
+}
+
+export function byUrgency(one: Todo, other: Todo): number {
+  return (
+    one.priority.localeCompare(other.priority) ||
+    (one.wave ?? Infinity) - (other.wave ?? Infinity) ||
+    (one.execution_order ?? Infinity) - (other.execution_order ?? Infinity) ||
+    Number(one.issue_id) - Number(other.issue_id) ||
+    one.source.localeCompare(other.source)
+  )
+}
+
+/** The next todo, claimed for the caller when he wants it; rivals get different ones. */
+export async function nextTodo(caller: Caller, where: Whereabouts, claiming?: Claiming): Promise<Todo> {
+  const waiting = await candidates(caller, where)
+  if (!claiming && waiting[0]) return waiting[0]
+  for (const item of claiming ? waiting : []) {
+    try {
+      if (item.status === 'blocked') {
+        return (await unblockTodo(caller, item, { ...claiming, as: claiming?.as ?? caller.by })).todo
+      }
+      return await claimTodo(caller, item, claiming ?? {})
+    } catch (error) {
+      // Somebody else was first: the one after it, then.
+      if (!(error instanceof Problem && ['move_refused', 'changed_meanwhile', 'not_found'].includes(error.code)))
+        throw error
+    }
+  }
+  throw await nothingNext(caller, where)
+}
+
+/** Why nothing is next, and what can be done about it. */
+async function nothingNext(caller: Caller, where: Whereabouts): Promise<Problem> {
+  const counts = await caller.store.count(todo, { where })
+  const of = (...statuses: string[]) => statuses.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
+  const claimed = of('in_progress')
+  const held = of('blocked', 'ready')
+  const why =
+    of(...Object.keys(todo.lifecycle.statuses)) === 0
+      ? 'none'
+      : of('pending', 'ready', 'in_progress', 'blocked', 'interrupted') === 0
+        ? 'all_done'
+        : held > 0
+          ? 'all_blocked'
+          : claimed > 0
+            ? 'all_claimed'
+            : of('pending') > 0
+              ? 'none_triaged'
+              : 'all_interrupted'
+  const lapsed = claimed > 0 ? (await caller.store.lapsed(todo, 100)).filter(item => isIn(item, where)) : []
+  const { fact, hint } = EXPLAINED[why]
+  const takeOver = lapsed[0]
+    ? ` The lease of ${qualified(lapsed[0])} ran out: punchlist backlog claim ${qualified(lapsed[0])} takes it over.`
+    : ''
+  return new Problem('nothing_to_do', `Nothing is next: ${fact}`, hint + takeOver, { why, counts, ...where })
+}
+
+const EXPLAINED = {
+  none: { fact: 'there are no todos in this session', hint: 'Add some: punchlist backlog add TITLE --source work.' },
+  all_done: { fact: 'everything is done', hint: 'Nothing is left to do here.' },
+  all_claimed: {
+    fact: 'everything that is ready is claimed',
+    hint: 'See who works on what: punchlist backlog list --status in_progress.',
+  },
+  none_triaged: { fact: 'nothing has been triaged yet', hint: 'Decide what is to be done: punchlist backlog triage.' },
+  all_blocked: {
+    fact: 'everything that is left waits for something else',
+    hint: 'See what for: punchlist backlog graph.',
+  },
+  all_interrupted: { fact: 'what is left was interrupted', hint: 'Bring it back: punchlist backlog resume.' },
+} as const
+
+async function hasLapsed(caller: Caller, item: Todo): Promise<boolean> {
+  return (await caller.store.lapsed(todo, 10_000)).some(({ id }) => id === item.id)
+}
+
+function isIn(item: Todo, { workflow, session }: Whereabouts): boolean {
+  return item.workflow === workflow && item.session === session
+}

@@ -1,0 +1,134 @@
+import { openStatuses, phaseOf } from '../core/lifecycle.ts'
+import { move } from '../core/move.ts'
+import type { Caller } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import { type Acting, acting } from './acting.ts'
+import { todo } from './kind.ts'
+import { locate, lookUp, sessionOf, type Whereabouts } from './locating.ts'
+import { qualified } from './names.ts'
+import type { Todo } from './record.ts'
+
+/** What a todo waits for: which of its dependencies are open, which are not there, and which will not be done. */
+export interface Waiting {
+  readonly open: readonly string[]
+  readonly missing: readonly string[]
+  readonly dropped: readonly string[]
+}
+
+export function waitingOf(item: Todo, known: ReadonlyMap<string, Todo>): Waiting {
+  const missing = item.dependencies.filter(id => !known.has(id))
+  const phase = (id: string) => phaseOf(todo.lifecycle, known.get(id)?.status ?? '')
+  const there = item.dependencies.filter(id => known.has(id))
+  return {
+    missing,
+    open: there.filter(id => phase(id) !== 'done' && phase(id) !== 'dropped'),
+    dropped: there.filter(id => phase(id) === 'dropped'),
+  }
+}
+
+export function isFree(item: Todo, known: ReadonlyMap<string, Todo>): boolean {
+  const { open, missing } = waitingOf(item, known)
+  return open.length === 0 && missing.length === 0
+}
+
+/** The todos a caller names as dependencies of one that may not be there yet. */
+export async function dependenciesFrom(
+  caller: Caller,
+  where: Whereabouts,
+  names: readonly string[],
+): Promise<string[]> {
+  const found: string[] = []
+  for (const name of names) found.push(qualified(await locate(caller, where, name)))
+  return [...new Set(found)]
+}
+
+/** Says that a todo waits for others. What it waited for already stays. */
+export async function blockTodo(caller: Caller, item: Todo, on: readonly string[], by: Acting): Promise<Todo> {
+  const where = sessionOf(item)
+  const named = await dependenciesFrom(caller, where, on)
+  const self = qualified(item)
+  if (named.includes(self)) {
+    throw new Problem('bad_input', `${self} cannot wait for itself`, 'Name another todo with --on.', { id: self })
+  }
+  const dependencies = [...new Set([...item.dependencies, ...named])]
+  refuseCycle(cycleFrom(self, dependencies, await dependenciesIn(caller, where)))
+  const { by: who, at, token, why } = acting(caller, item, by, `waits for ${dependencies.join(', ')}`)
+  const blocked = await move(caller.store, todo, {
+    id: item.id,
+    to: 'blocked',
+    fields: { dependencies },
+    by: who,
+    at,
+    token,
+    why,
+  })
+  // Someone may have made the other half of a cycle in the same moment. Whoever sees it whole takes his part back.
+  const cycle = cycleFrom(self, blocked.dependencies, await dependenciesIn(caller, where))
+  if (cycle && item.status === 'in_progress') {
+    const fields = { dependencies: item.dependencies }
+    await move(caller.store, todo, {
+      id: item.id,
+      to: 'in_progress',
+      fields,
+      by: who,
+      at,
+      why: 'would wait in a circle',
+    })
+  }
+  refuseCycle(cycle)
+  return blocked
+}
+
+/** Blocked todos that nothing keeps any longer, once this one is finished. */
+export async function freedBy(caller: Caller, finished: Todo): Promise<string[]> {
+  const where = sessionOf(finished)
+  const blocked = await caller.store.find(todo, { where, status: ['blocked'] })
+  const name = qualified(finished)
+  const waiting = blocked.filter(({ dependencies }) => dependencies.includes(name))
+  const known = await lookUp(
+    caller,
+    where,
+    waiting.flatMap(({ dependencies }) => dependencies),
+  )
+  return waiting.filter(item => isFree(item, known)).map(qualified)
+}
+
+/** Who waits for whom in a session, by qualified id. */
+export type Dependencies = ReadonlyMap<string, readonly string[]>
+
+export function dependenciesAmong(items: readonly Todo[]): Dependencies {
+  return new Map(items.map(item => [qualified(item), item.dependencies]))
+}
+
+async function dependenciesIn(caller: Caller, where: Whereabouts): Promise<Dependencies> {
+  return dependenciesAmong(await caller.store.find(todo, { where, status: openStatuses(todo.lifecycle) }))
+}
+
+/** The way from a todo back to itself, if these were its dependencies; without recursion, as chains can be long. */
+export function cycleFrom(start: string, dependencies: readonly string[], known: Dependencies): string[] | undefined {
+  const cameFrom = new Map<string, string>()
+  const open = dependencies.map(id => ({ id, from: start }))
+  for (let step = open.pop(); step; step = open.pop()) {
+    if (step.id === start) return pathTo(start, step.from, cameFrom)
+    if (cameFrom.has(step.id)) continue
+    cameFrom.set(step.id, step.from)
+    for (const next of known.get(step.id) ?? []) open.push({ id: next, from: step.id })
+  }
+  return undefined
+}
+
+function pathTo(start: string, last: string, cameFrom: ReadonlyMap<string, string>): string[] {
+  const path = [start]
+  for (let at: string | undefined = last; at !== undefined && at !== start; at = cameFrom.get(at)) path.push(at)
+  return [start, ...path.slice(1).toReversed(), start]
+}
+
+function refuseCycle(cycle: readonly string[] | undefined): void {
+  if (!cycle) return
+  throw new Problem(
+    'move_refused',
+    `They would wait for each other: ${cycle.join(' -> ')}`,
+    'Leave out one of these dependencies.',
+    { cycle },
+  )
+}

@@ -1,0 +1,55 @@
+import type { FileForm } from '../core/kind.ts'
+import { Problem } from '../core/problem.ts'
+import { tidy } from './body.ts'
+import { type Document, documentOf } from './document.ts'
+import { asRead } from './history.ts'
+import { bodySplice, fieldSplices, rowSplice, spliced } from './splices.ts'
+import { KEYS } from './values.ts'
+import { storable, whole } from './writing.ts'
+
+/** Changes the lines that a change is about, one part of the file after the other, then reads the outcome to be sure. */
+export const edited: FileForm['edit'] = (text, { fields, texts, happened }) => {
+  const before = readable(text)
+  const body = texts?.['body'] === undefined ? before.body : tidy(whole(texts['body']))
+  let after = spliced(text, fieldSplices(text, before, fields))
+  if (body !== before.body) after = spliced(after, [bodySplice(after, readable(after), body)])
+  if (happened) after = spliced(after, [rowSplice(after, readable(after), happened)])
+  if (after === text) return text
+  const wanted = {
+    ...Object.fromEntries(
+      KEYS.map(key => [key, fields[key] === undefined ? before.values[key] : storable(fields, key)]),
+    ),
+    body,
+    title: before.layout.title,
+    history: [...(before.layout.table?.rows ?? []), ...(happened ? [asRead(happened)] : [])],
+    foreign: before.foreign,
+    tail: before.layout.tail,
+  }
+  const { values, body: newBody, layout, foreign } = readable(after)
+  const history = layout.table?.rows ?? []
+  const found = { ...values, body: newBody, title: layout.title, history, foreign, tail: layout.tail }
+  const wrong = Object.keys(wanted).find(
+    key => JSON.stringify(wanted[key as keyof typeof wanted]) !== JSON.stringify(found[key as keyof typeof found]),
+  )
+  if (wrong !== undefined) {
+    throw new Problem(
+      'unreadable_file',
+      `the file cannot be changed: its ${wrong} would not read as it should afterwards`,
+      'Make the change in the file by hand, with an editor.',
+      { part: wrong },
+    )
+  }
+  return after
+}
+
+function readable(text: string): Document {
+  const document = documentOf(text)
+  if (!('message' in document)) return document
+  const { line, message } = document
+  throw new Problem(
+    'unreadable_file',
+    `line ${line}: ${message}`,
+    `Correct line ${line} of the file by hand, then try again.`,
+    { line },
+  )
+}

@@ -1,0 +1,113 @@
+import type { Caller } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import type { Unreadable } from '../core/store.ts'
+import { todo } from './kind.ts'
+import { checkedSession, digits, isSource, isWorkflow, qualified, storeId, type Workflow } from './names.ts'
+import type { Todo } from './record.ts'
+
+/** The todos that are meant where none is named: those of one session. */
+export type Whereabouts = { readonly workflow: Workflow; readonly session: string }
+
+/** The caller's session, else the newest of the workflow, else `default`. */
+export async function whereabouts(caller: Caller, workflow: Workflow = 'work'): Promise<Whereabouts> {
+  const { session } = caller.scope
+  if (session !== undefined) return { workflow, session: checkedSession(session) }
+  const known = await caller.store.names(todo, 'session', { workflow })
+  return { workflow, session: known.at(-1) ?? 'default' }
+}
+
+/**
+ * A todo by its number, by source and number, or by all of its names. Numbers
+ * are compared as numbers. A file that is there and cannot be read says so.
+ */
+export async function locate(caller: Caller, where: Whereabouts, name: string): Promise<Todo> {
+  const wanted = await candidates(caller, where, name)
+  const found: Todo[] = []
+  for (const { list, id } of wanted)
+    found.push(...(await caller.store.find(todo, { where: { ...list, id }, limit: 1 })))
+  const [only, ...others] = found
+  if (only && others.length === 0) return only
+  if (only) {
+    const names = found.map(qualified)
+    throw new Problem('bad_input', `${name} could be ${names.join(' or ')}`, `Name the source too: ${names[0]}.`, {
+      id: name,
+      candidates: names,
+    })
+  }
+  const unreadable = await caller.store.unreadable(todo, where)
+  const file = unreadable.find(({ file: path }) => isAbout(path, wanted))
+  if (file) throw cannotRead(file)
+  throw new Problem(
+    'not_found',
+    `There is no todo ${name} in session ${where.session} of ${where.workflow}`,
+    'List what is there (punchlist backlog list --all) and use an id from it.',
+    { id: name, ...where },
+  )
+}
+
+/** The todos of one session that carry these qualified ids; absent ones are absent. */
+export async function lookUp(
+  caller: Caller,
+  where: Whereabouts,
+  ids: Iterable<string>,
+): Promise<ReadonlyMap<string, Todo>> {
+  const found = new Map<string, Todo>()
+  for (const id of new Set(ids)) {
+    const [source = '', number = ''] = id.split('/')
+    const [item] = await caller.store.find(todo, {
+      where: { ...where, source, id: storeId({ ...where, source }, number) },
+      limit: 1,
+    })
+    if (item) found.set(id, item)
+  }
+  return found
+}
+
+export function sessionOf({ workflow, session }: Todo): Whereabouts {
+  return { workflow: workflow as Workflow, session }
+}
+
+interface Candidate {
+  readonly list: Whereabouts & { readonly source: string }
+  readonly id: string
+  readonly number: number
+}
+
+async function candidates(caller: Caller, where: Whereabouts, name: string): Promise<Candidate[]> {
+  const parts = name.trim().split('/')
+  const last = parts.at(-1) ?? ''
+  if (!/^\d{1,15}$/.test(last)) throw notAnId(name)
+  const number = Number(last)
+  const at = (list: Candidate['list']) => ({ list, id: storeId(list, digits(number)), number })
+  if (parts.length === 1) {
+    const sources = await caller.store.names(todo, 'source', where)
+    return sources.map(source => at({ ...where, source }))
+  }
+  const [source = '', session = where.session, workflow = where.workflow] = parts.slice(0, -1).toReversed()
+  if (parts.length === 3 || parts.length > 4 || !isSource(source) || !isWorkflow(workflow)) throw notAnId(name)
+  return [at({ workflow, session: checkedSession(session), source })]
+}
+
+function notAnId(name: string): Problem {
+  return new Problem(
+    'bad_input',
+    `"${name.slice(0, 100)}" is not the id of a todo`,
+    'Use a number (7), a source and a number (review/007), or WORKFLOW/SESSION/SOURCE/NUMBER.',
+    { id: name.slice(0, 200) },
+  )
+}
+
+function isAbout(path: string, wanted: readonly Candidate[]): boolean {
+  const [folder = '', name = ''] = path.split('/').slice(-2)
+  const number = Number(/\d+/.exec(name)?.[0])
+  return wanted.some(({ list, number: one }) => list.source === folder && one === number)
+}
+
+function cannotRead({ file, line, message }: Unreadable): Problem {
+  return new Problem(
+    'unreadable_file',
+    `${file}:${line} ${message}`,
+    'Correct the file by hand; nothing was written to it.',
+    { file, line },
+  )
+}

@@ -1,0 +1,80 @@
+import { Problem } from '../core/problem.ts'
+import type { Todo } from './record.ts'
+
+export const WORKFLOWS = ['work', 'reviews', 'audit', 'arc'] as const
+export type Workflow = (typeof WORKFLOWS)[number]
+
+/** Names that become folders: ASCII, so that no two that look alike are different ones. */
+const SESSION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
+const SOURCE = /^[a-z0-9][a-z0-9-]{0,49}$/
+/** Taken as devices by Windows, whatever comes after a dot. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
+
+export function isWorkflow(name: string): name is Workflow {
+  return (WORKFLOWS as readonly string[]).includes(name)
+}
+
+export function isSession(name: string): boolean {
+  return SESSION.test(name) && !name.endsWith('.') && !DEVICE.test(name)
+}
+
+export function isSource(name: string): boolean {
+  return SOURCE.test(name) && !DEVICE.test(name)
+}
+
+export function checkedSession(name: string): string {
+  if (isSession(name)) return name
+  throw new Problem(
+    'bad_input',
+    `session: "${name.slice(0, 100)}" cannot be the name of a folder`,
+    'Use letters, digits, dots, dashes and underscores, beginning with a letter or a digit, 100 at most.',
+    { session: name.slice(0, 200) },
+  )
+}
+
+/** The number as it is written: three digits at least. */
+export function digits(number: number): string {
+  return String(number).padStart(3, '0')
+}
+
+/** A todo's name among those of its session. */
+export function qualified({ source, issue_id }: Pick<Todo, 'source' | 'issue_id'>): string {
+  return `${source}/${issue_id}`
+}
+
+/** A todo's id in the store: its name among those of all sessions. */
+export function storeId(list: Readonly<Record<string, unknown>>, issueId: string): string {
+  return `${String(list['workflow'])}/${String(list['session'])}/${String(list['source'])}/${issueId}`
+}
+
+/** The name among those of its session of a todo with this id. */
+export function shortened(id: string): string {
+  return id.slice(id.lastIndexOf('/', id.lastIndexOf('/') - 1) + 1)
+}
+
+export function fileName(issueId: string, status: string, priority: string, title: string): string {
+  return `${issueId}-${status}-${priority}-${slug(title)}.md`
+}
+
+/** A title as part of a file's name; `todo` where nothing in it can be written in Latin letters and digits. */
+function slug(title: string): string {
+  const plain = title
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, 40)
+    .replace(/-$/, '')
+  return plain || 'todo'
+}
+
+/** At most one todo of a session has a finding; null where a todo is none, or is not fully named as one. */
+export function identityOf(
+  list: Readonly<Record<string, unknown>>,
+  finding: string | null | undefined,
+  ref: string | null | undefined,
+): string | null {
+  if (!finding || !ref) return null
+  return JSON.stringify([list['workflow'], list['session'], finding, ref])
+}

@@ -1,0 +1,86 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Problem } from '../core/problem.ts'
+import { StoreDoor } from '../open.ts'
+import { exportFrom, importInto } from '../transfer.ts'
+import { findWorkspace } from '../workspace.ts'
+import type { GlobalFlags } from './arguments.ts'
+import type { Surroundings } from './main.ts'
+import { askingFrom } from './scope.ts'
+import { shown } from './show.ts'
+
+/** `punchlist export`: to a file, which is the old one or the whole new one at every instant, or to standard output. */
+export async function exportTo(to: unknown, globals: GlobalFlags, around: Surroundings): Promise<number> {
+  const { terminal, cwd } = around
+  const door = await doorFor(globals, around)
+  try {
+    const document = await exportFrom(await door.store(false))
+    const text = JSON.stringify(document)
+    if (typeof to !== 'string') {
+      terminal.out(text)
+      return 0
+    }
+    const file = resolve(cwd, to)
+    if (document.items.length === 0 && existsSync(file)) {
+      const hint = 'Check --root and --store, or delete the file first.'
+      throw new Problem('nothing_to_do', `There is nothing to export, and ${to} would be written over`, hint, {
+        file: to,
+      })
+    }
+    writeWhole(file, text)
+    const answer = { items: document.items.length, to }
+    terminal.out(globals.json ? JSON.stringify(answer) : shown('export', answer, terminal))
+    return 0
+  } finally {
+    await door.close()
+  }
+}
+
+export async function importFrom(file: string, globals: GlobalFlags, around: Surroundings): Promise<number> {
+  const { terminal } = around
+  const text = await terminal.read(file)
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch (error) {
+    const hint = 'Import a document that punchlist export made.'
+    throw new Problem('bad_input', `${file} is not JSON: ${(error as Error).message}`, hint, { file })
+  }
+  const door = await doorFor(globals, around)
+  try {
+    const answer = await importInto(await door.store(true), document)
+    terminal.out(globals.json ? JSON.stringify(answer) : shown('import', answer, terminal))
+    return 0
+  } finally {
+    await door.close()
+  }
+}
+
+async function doorFor(globals: GlobalFlags, { env, cwd }: Surroundings): Promise<StoreDoor> {
+  return new StoreDoor(await findWorkspace(askingFrom(globals, env, cwd).wish))
+}
+
+function writeWhole(file: string, text: string): void {
+  const draft = `${file}.${process.pid}.tmp`
+  try {
+    const descriptor = openSync(draft, 'wx', 0o600)
+    try {
+      const bytes = Buffer.from(text)
+      for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(draft, file)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw new Problem(
+      'bad_input',
+      `${file} cannot be written: ${(error as Error).message}`,
+      'Name another file with --to.',
+      {
+        file,
+      },
+    )
+  }
+}

@@ -1,0 +1,75 @@
+import type { Note } from './event.ts'
+import type { Complaint, Item, Kind } from './kind.ts'
+import type { Fields } from './lifecycle.ts'
+import type { Change, Claim, Kept, Query, Store } from './store.ts'
+
+/** What the file system said of a file when it was last read. */
+export interface Stamp {
+  readonly name: string
+  readonly ino: number
+  readonly size: number
+  /** Milliseconds, as the file system tells them. */
+  readonly mtime: number
+  readonly ctime: number
+  /** When it was read, by the same clock. */
+  readonly seen: number
+}
+
+/** A file as it was when it was last read. */
+export interface Seen extends Stamp {
+  /** Below the folder of them all, with slashes. */
+  readonly folder: string
+  /** The id of the item it holds; null when it could not be read. */
+  readonly item: string | null
+  readonly complaint: Complaint | null
+}
+
+/** An item found in a file. */
+export interface Discovery {
+  readonly id: string
+  readonly fields: Fields
+  readonly file: Seen
+  readonly note: Note
+}
+
+/**
+ * What an engine that keeps items in files remembers of them: how each file
+ * stood when it was last read, and what does not stand in files: tokens,
+ * leases, numbers and the log. The files are the truth; this follows them.
+ * Nothing here waits: an engine does several of these things in one transaction.
+ */
+export interface Ledger {
+  together<T>(work: () => T): T
+  find<T extends Item>(kind: Kind<T>, query: Query): T[]
+  count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Record<string, number>
+  save<T extends Item>(kind: Kind<T>, change: Change, note: Note): T
+  take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T | undefined
+  renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): T
+  lapsed<T extends Item>(kind: Kind<T>, limit: number): T[]
+  load(kind: Kind, items: readonly Kept[]): void
+  /** Adds what was found in files that are new, each with its event. */
+  discover(kind: Kind, found: readonly Discovery[]): void
+  /** Counts a change of an item's file that changes none of its fields. */
+  touch(kind: Kind, id: string): void
+  /** Takes an item out whose file is gone. */
+  drop(kind: Kind, item: Item, note: Note): void
+  /** The folders in which items of a kind were seen. */
+  folders(kind: Kind): string[]
+  files(folder: string): Seen[]
+  file(folder: string, name: string): Seen | undefined
+  /** Of all files in a folder only what is compared at every look. */
+  stamps(folder: string): Stamp[]
+  /** Those of them that could not be read. */
+  complaints(folder: string): Seen[]
+  fileOf(kind: Kind, item: string): Seen | undefined
+  remember(kind: Kind, files: readonly Seen[]): void
+  forget(folder: string, name: string): void
+  /** The highest number that was ever given in a list; 0 for none. */
+  lastNumber(kind: Kind, list: Fields): number
+  raiseNumber(kind: Kind, list: Fields, number: number): void
+}
+
+/** A store that can also keep a ledger, in the same transactions as everything else. */
+export interface LedgerKeeper extends Store {
+  ledger(): Promise<Ledger>
+}

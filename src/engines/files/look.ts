@@ -1,0 +1,261 @@
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
+import type { Note } from '../../core/event.ts'
+import type { Content, Item, Kind } from '../../core/kind.ts'
+import type { Discovery, Ledger, Seen, Stamp } from '../../core/ledger.ts'
+import type { Fields } from '../../core/lifecycle.ts'
+import { phaseOf } from '../../core/lifecycle.ts'
+import { problemFor } from './problems.ts'
+import { readText } from './reading.ts'
+import { formOf, type Place, type Tree } from './tree.ts'
+
+/** File systems tell time in steps: a file written twice within one looks the same. */
+const STEP_MS = 50
+/** Those that tell whole seconds only. */
+const COARSE_STEP_MS = 2000
+/** So many files that were seen right after they were written are read again at every look, before that is written down. */
+const REREAD_AT_MOST = 64
+
+const QUIETLY = { throwIfNoEntry: false } as const
+
+/** Keeps the ledger up with the files: reads those that changed since they were last seen, and no others. */
+export class Looker {
+  private readonly ledger: Ledger
+  private readonly tree: Tree
+
+  constructor(ledger: Ledger, tree: Tree) {
+    this.ledger = ledger
+    this.tree = tree
+  }
+
+  /** Looks at every list that `where` does not exclude. */
+  look(kind: Kind, where: Fields): void {
+    const places = this.tree.places(kind, where)
+    const known = new Set(this.ledger.folders(kind))
+    const stale = places.filter(place => !known.has(place.folder) || this.changesIn(kind, place).some)
+    const lost = this.lostFolders(kind, where, places, known)
+    if (stale.length === 0 && lost.length === 0) return
+    this.ledger.together(() => {
+      for (const folder of lost) for (const file of this.ledger.files(folder)) this.lose(kind, file)
+      for (const place of stale) this.catchUp(kind, place)
+    })
+  }
+
+  /** Looks at one item's file. */
+  lookOnce(kind: Kind, id: string): void {
+    const known = this.ledger.fileOf(kind, id)
+    if (!known) return
+    const stats = lstatSync(this.tree.path(known.folder, known.name), { throwIfNoEntry: false })
+    if (stats && !differs(known, stats) && (!isFresh(known) || this.isAsSeen(kind, this.listOf(kind, id), known)))
+      return
+    this.ledger.together(() => this.lookAt(kind, id))
+  }
+
+  /** The same inside a transaction. The item as it now stands; undefined when its file is gone. */
+  lookAt<T extends Item>(kind: Kind<T>, id: string): { item: T; file: Seen } | undefined {
+    const known = this.ledger.fileOf(kind, id)
+    if (!known) return undefined
+    const stats = lstatSync(this.tree.path(known.folder, known.name), { throwIfNoEntry: false })
+    if (!stats) this.lose(kind, known)
+    else if (differs(known, stats) || isFresh(known)) this.take(kind, this.listOf(kind, id), known.folder, [known.name])
+    const file = this.ledger.fileOf(kind, id)
+    const [item] = file ? this.ledger.find(kind, { where: { id } }) : []
+    return file && item ? { item, file } : undefined
+  }
+
+  /** How a file that has just been written is to be remembered. */
+  static seen(
+    place: { folder: string; name: string },
+    item: string | null,
+    stats: Stats,
+    complaint: Seen['complaint'] = null,
+  ): Seen {
+    const { ino, size, mtimeMs: mtime, ctimeMs: ctime } = stats
+    const { folder, name } = place
+    return { folder, name, item, ino, size, mtime, ctime, seen: Date.now(), complaint }
+  }
+
+  private changesIn(kind: Kind, { folder, list }: Place): { changed: string[]; gone: Stamp[]; some: boolean } {
+    const form = formOf(kind)
+    const known = new Map(this.ledger.stamps(folder).map(file => [file.name, file]))
+    const changed: string[] = []
+    const fresh: Stamp[] = []
+    const prefix = `${this.tree.path(folder)}/`
+    for (const name of this.entries(folder)) {
+      if (!form.isItem(name)) continue
+      const file = known.get(name)
+      if (!file) {
+        changed.push(name)
+        continue
+      }
+      const stats = lstatSync(prefix + name, QUIETLY)
+      if (!stats) continue
+      known.delete(name)
+      if (differs(file, stats)) changed.push(name)
+      else if (isFresh(file)) fresh.push(file)
+    }
+    const doubtful =
+      fresh.length > REREAD_AT_MOST
+        ? fresh
+        : fresh.filter(({ name }) => !this.isAsSeen(kind, list, this.ledger.file(folder, name)!))
+    changed.push(...doubtful.map(({ name }) => name))
+    const gone = [...known.values()]
+    return { changed, gone, some: changed.length > 0 || gone.length > 0 }
+  }
+
+  private isAsSeen(kind: Kind, list: Place['list'], { folder, name, item: id, complaint }: Seen): boolean {
+    const look = readText(this.tree.path(folder, name))
+    if (!look) return false
+    const content = 'text' in look ? formOf(kind).read(look.text, name, list) : look
+    if ('message' in content) return complaint?.message === content.message && complaint.line === content.line
+    const [item] = id === null ? [] : this.ledger.find(kind, { where: { id } })
+    return item !== undefined && Object.keys(changedIn(item, content)).length === 0
+  }
+
+  private catchUp(kind: Kind, place: Place): void {
+    // Looked at once more, now that nobody else writes the ledger: another process may have been first.
+    const { changed, gone } = this.changesIn(kind, place)
+    for (const { name } of gone) this.lose(kind, this.ledger.file(place.folder, name)!)
+    const strange = !this.ledger.folders(kind).includes(place.folder)
+    this.take(kind, place.list, place.folder, changed, strange)
+  }
+
+  /** Reads files and takes in what stands in them. In a folder that was never seen, none of it can be known. */
+  private take(kind: Kind, list: Place['list'], folder: string, names: readonly string[], strange = false): void {
+    const form = formOf(kind)
+    const discoveries: Discovery[] = []
+    const files: Seen[] = []
+    const fresh = new Map<string, string>()
+    const prefix = `${this.tree.path(folder)}/`
+    for (const name of names) {
+      const look = readText(prefix + name)
+      if (!look) continue
+      const content = 'text' in look ? form.read(look.text, name, list) : look
+      const complain = (line: number, message: string) =>
+        this.complain(kind, files, Looker.seen({ folder, name }, null, look.stats, { line, message }))
+      if ('message' in content) {
+        complain(content.line, content.message)
+        continue
+      }
+      const id = kind.numbers ? kind.numbers.id(content.fields) : String(content.fields['id'])
+      const holder = fresh.get(id) ?? (strange ? undefined : this.holderOf(kind, id, folder, name))
+      if (holder !== undefined) {
+        complain(1, `has the same number as ${holder}`)
+        continue
+      }
+      fresh.set(id, name)
+      const file = Looker.seen({ folder, name }, id, look.stats)
+      const [item] = strange ? [] : this.ledger.find(kind, { where: { id } })
+      if (item) {
+        this.follow(kind, item, content, look.stats)
+        files.push(file)
+      } else {
+        discoveries.push({ id, fields: content.fields, file, note: noteOf(content, look.stats) })
+      }
+    }
+    this.ledger.discover(kind, discoveries)
+    this.ledger.remember(kind, files)
+  }
+
+  /** A file that held an item and cannot be read any more takes the item with it; the file is named instead. */
+  private complain(kind: Kind, files: Seen[], file: Seen): void {
+    const before = this.ledger.file(file.folder, file.name)
+    const [item] = before?.item ? this.ledger.find(kind, { where: { id: before.item } }) : []
+    if (item)
+      this.ledger.drop(kind, item, {
+        by: 'unknown',
+        at: new Date(file.mtime).toISOString(),
+        why: file.complaint?.message,
+      })
+    files.push(file)
+  }
+
+  /** The name of another file that has an item's number and is still there. */
+  private holderOf(kind: Kind, id: string, folder: string, name: string): string | undefined {
+    const holder = this.ledger.fileOf(kind, id)
+    if (!holder || (holder.folder === folder && holder.name === name)) return undefined
+    const there = lstatSync(this.tree.path(holder.folder, holder.name), { throwIfNoEntry: false })
+    if (there) return holder.name
+    this.ledger.forget(holder.folder, holder.name)
+    return undefined
+  }
+
+  /** Brings an item up to what its file says now. */
+  private follow(kind: Kind, item: Item, content: Content, stats: Stats): void {
+    const changed = changedIn(item, content)
+    if (Object.keys(changed).length === 0) {
+      const known = this.ledger.fileOf(kind, item.id)
+      if (!known || differs(known, stats)) this.ledger.touch(kind, item.id)
+      return
+    }
+    const held = phaseOf(kind.lifecycle, item.status) === 'active'
+    const moved = changed['status'] !== undefined || changed['owner'] !== undefined
+    // Whoever had a claim on it has lost it to somebody who does not ask us.
+    const revoked =
+      moved && (held || changed['status'] !== undefined) ? { token: item.token + 1, leaseUntil: null } : {}
+    this.ledger.save(
+      kind,
+      { id: item.id, revision: item.revision, from: item.status, fields: { ...changed, ...revoked } },
+      noteOf(content, stats, item.status),
+    )
+  }
+
+  private lose(kind: Kind, file: Seen): void {
+    this.ledger.forget(file.folder, file.name)
+    const [item] = file.item ? this.ledger.find(kind, { where: { id: file.item } }) : []
+    if (item) this.ledger.drop(kind, item, { by: 'unknown', at: new Date().toISOString(), why: 'the file is gone' })
+  }
+
+  private lostFolders(kind: Kind, where: Fields, places: readonly Place[], known: ReadonlySet<string>): string[] {
+    const there = new Set(places.map(({ folder }) => folder))
+    const asked = (folder: string) => {
+      const parts = folder.split('/')
+      return formOf(kind).folders.every((segment, index) => {
+        const wanted = where[segment.slice(1, -1)]
+        return !segment.startsWith('{') || wanted === undefined || wanted === parts[index]
+      })
+    }
+    return [...known].filter(folder => !there.has(folder) && asked(folder))
+  }
+
+  private listOf(kind: Kind, id: string): Place['list'] {
+    const [item] = this.ledger.find(kind, { where: { id } }) as unknown as Fields[]
+    return Object.fromEntries(kind.list.map(field => [field, String(item?.[field])]))
+  }
+
+  private entries(folder: string): string[] {
+    const path = this.tree.path(folder)
+    try {
+      return readdirSync(path).toSorted()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+      throw problemFor(error, path)
+    }
+  }
+}
+
+/** Whether a file has changed since it was read. */
+function differs(file: Stamp, { ino, size, mtimeMs, ctimeMs }: Stats): boolean {
+  return file.ino !== ino || file.size !== size || file.mtime !== mtimeMs || file.ctime !== ctimeMs
+}
+
+/** Whether it was read so soon after it was written that a change since then might not show. */
+function isFresh({ mtime, seen }: Stamp): boolean {
+  return mtime > seen - (mtime % 1000 === 0 ? COARSE_STEP_MS : STEP_MS)
+}
+
+function changedIn(item: Item, { fields }: Content): Fields {
+  const before = item as unknown as Fields
+  return Object.fromEntries(Object.entries(fields).filter(([field, value]) => !same(before[field], value)))
+}
+
+/** Who changed a file, as far as its own history tells; its last entry is about this change only if it leads to this status. */
+function noteOf({ fields, history }: Content, stats: Stats, before?: string): Note {
+  const last = history.at(-1)
+  const told = last && last.to === fields['status'] && before !== last.to ? last : undefined
+  const at = told?.at ?? new Date(stats.mtimeMs).toISOString()
+  return { by: told?.by ?? 'unknown', at, why: told ? (told.why ?? undefined) : 'changed on disk' }
+}
+
+function same(left: unknown, right: unknown): boolean {
+  return left === right || (left ?? null) === (right ?? null) || JSON.stringify(left) === JSON.stringify(right)
+}

@@ -1,0 +1,145 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Problem } from '../../core/problem.ts'
+import { problemFor } from './problems.ts'
+
+/** Names of files that are being written: never taken for items, and safe to delete once their writer is gone. */
+const UNFINISHED = /^\.punchlist-[\w-]+\.tmp$/
+
+/**
+ * Writes of one transaction: made at once, each file old or new at every
+ * instant, and undone together when the transaction fails. Whoever is killed
+ * in between leaves files that the next look takes in, and temporary ones.
+ */
+export class Writing {
+  private readonly undo: (() => void)[] = []
+  private readonly temporary: string[] = []
+  private readonly folders = new Set<string>()
+
+  /** Makes a file that must not be there yet. */
+  create(path: string, text: string): Stats {
+    const draft = this.draft(path, text, 0o600)
+    guarded(path, () => {
+      try {
+        linkSync(draft, path)
+      } catch (error) {
+        // Some file systems have no links; there a name that is free is taken by renaming.
+        if (!LINKLESS.has(codeOf(error)) || lstatSync(path, { throwIfNoEntry: false })) throw error
+        renameSync(draft, path)
+      }
+    })
+    this.undo.push(() => unlinkSync(path))
+    this.folders.add(dirname(path))
+    // Taking away one of a file's names changes its ctime: before it is looked at, not afterwards.
+    quietly(() => unlinkSync(draft))
+    return lstatSync(path)
+  }
+
+  /** Puts a new text where an old one is, under the same name and with the same permissions. */
+  replace(path: string, text: string, mode: number): Stats {
+    const draft = this.draft(path, text, mode & 0o7777)
+    const old = this.name(path, 'old')
+    guarded(path, () => {
+      try {
+        linkSync(path, old)
+        this.temporary.push(old)
+        this.undo.push(() => renameSync(old, path))
+      } catch (error) {
+        if (!LINKLESS.has(codeOf(error))) throw error
+      }
+      renameSync(draft, path)
+    })
+    this.folders.add(dirname(path))
+    return lstatSync(path)
+  }
+
+  /** Makes sure that what was written survives a power cut. */
+  settle(): void {
+    for (const folder of this.folders) syncFolder(folder)
+  }
+
+  /** Ends it, with everything as it is now or as it was before. */
+  end(succeeded: boolean): void {
+    if (!succeeded) for (const step of this.undo.toReversed()) quietly(step)
+    for (const path of this.temporary) quietly(() => unlinkSync(path))
+  }
+
+  private draft(path: string, text: string, mode: number): string {
+    const draft = this.name(path, 'new')
+    guarded(path, () => {
+      const descriptor = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
+      this.temporary.push(draft)
+      try {
+        // What the process's mask took away.
+        fchmodSync(descriptor, mode)
+        const bytes = Buffer.from(text)
+        for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
+        fsyncSync(descriptor)
+      } finally {
+        closeSync(descriptor)
+      }
+    })
+    return draft
+  }
+
+  private name(path: string, what: string): string {
+    return join(
+      dirname(path),
+      `.punchlist-${process.pid}-${Date.now().toString(36)}-${this.temporary.length}-${what}.tmp`,
+    )
+  }
+}
+
+/** What writers that were killed left in a folder. Only to be asked by whoever holds the lock: then none is at work. */
+export function leftovers(folder: string): string[] {
+  return readdirSync(folder)
+    .filter(name => UNFINISHED.test(name))
+    .map(name => join(folder, name))
+}
+
+export function syncFolder(folder: string): void {
+  guarded(folder, () => {
+    const descriptor = openSync(folder, constants.O_RDONLY)
+    try {
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  })
+}
+
+const LINKLESS = new Set(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP', 'EMLINK'])
+
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof Problem ? error : problemFor(error, path)
+  }
+}
+
+/** What cannot be tidied up now is left for the next one who looks. */
+function quietly(step: () => void): void {
+  try {
+    step()
+  } catch {
+    // Named by `punchlist doctor`.
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? ''
+}

@@ -1,0 +1,48 @@
+import { literal, stored, typeOf } from '../../core/keeping.ts'
+import type { Kind } from '../../core/kind.ts'
+import type { Fields } from '../../core/lifecycle.ts'
+import type { Query } from '../../core/store.ts'
+import type { Value } from './connection.ts'
+
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+/** The values of a statement, numbered in the order they are put into its text. */
+export class Bound {
+  readonly values: Value[] = []
+
+  add(value: Value): string {
+    this.values.push(value)
+    return `$${this.values.length}`
+  }
+}
+
+export function assignments(kind: Kind, fields: Fields, bound: Bound): string {
+  return Object.entries(fields)
+    .map(([field, value]) => `${column(kind, field)} = ${bound.add(stored(kind, field, value))}, `)
+    .join('')
+}
+
+export function conditions(kind: Kind, query: Pick<Query, 'where' | 'status'>, bound: Bound): string {
+  const parts = Object.entries(query.where ?? {}).map(
+    ([field, value]) => `${column(kind, field)} = ${bound.add(value)}`,
+  )
+  if (query.status) parts.push(`status IN (${query.status.map(status => literal(kind, status)).join(', ')})`)
+  return parts.length > 0 ? parts.join(' AND ') : 'TRUE'
+}
+
+/** A column's name, once it is sure to be one. */
+export function column(kind: Kind, field: string): string {
+  typeOf(kind, field)
+  return `"${field}"`
+}
+
+export function arrayType(kind: Kind, field: string): string {
+  return `${baseType(kind, field)}[]`
+}
+
+export function baseType(kind: Kind, field: string): string {
+  return typeOf(kind, field) === 'integer' ? 'int' : 'text'
+}

@@ -1,0 +1,198 @@
+import type { Note } from '../../core/event.ts'
+import { columnsOf, listKey, stored } from '../../core/keeping.ts'
+import type { Item, Kind } from '../../core/kind.ts'
+import type { Discovery, Ledger, Seen, Stamp } from '../../core/ledger.ts'
+import type { Fields } from '../../core/lifecycle.ts'
+import type { Change, Claim, Kept, Query } from '../../core/store.ts'
+import type { Connection } from './connection.ts'
+import { keepNumber } from './lists.ts'
+import type { Rows } from './rows.ts'
+
+/** The ledger of an engine that keeps items in files: rows that mirror what stands there, beside those of other kinds. */
+export class SqliteLedger implements Ledger {
+  private readonly connection: Connection
+  private readonly rows: Rows
+
+  constructor(connection: Connection, rows: Rows) {
+    this.connection = connection
+    this.rows = rows
+  }
+
+  together<T>(work: () => T): T {
+    return this.connection.together(work)
+  }
+
+  find<T extends Item>(kind: Kind<T>, query: Query): T[] {
+    return this.rows.find(mirrorOf(kind), query)
+  }
+
+  count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Record<string, number> {
+    return this.rows.count(mirrorOf(kind), query)
+  }
+
+  save<T extends Item>(kind: Kind<T>, { texts: _, ...change }: Change, note: Note): T {
+    return this.rows.save(mirrorOf(kind), change, note)
+  }
+
+  take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T | undefined {
+    return this.rows.take(mirrorOf(kind), query, claim, note)
+  }
+
+  renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): T {
+    return this.rows.renew(mirrorOf(kind), id, token, leaseMs)
+  }
+
+  lapsed<T extends Item>(kind: Kind<T>, limit: number): T[] {
+    return this.rows.lapsed(mirrorOf(kind), limit)
+  }
+
+  load(kind: Kind, items: readonly Kept[]): void {
+    this.rows.load(
+      mirrorOf(kind),
+      items.map(item => ({ ...item, texts: {} })),
+    )
+  }
+
+  discover(kind: Kind, found: readonly Discovery[]): void {
+    const mirror = mirrorOf(kind)
+    const columns = columnsOf(mirror)
+    const values = (rows: readonly Discovery[]) =>
+      rows.flatMap(({ id, fields }) => {
+        const row: Fields = { ...fields, id, token: 0, revision: 1 }
+        return columns.map(name => stored(mirror, name, row[name]))
+      })
+    this.insertMany(`INSERT INTO ${mirror.table} (${columns.join(', ')})`, columns.length, found, values)
+    this.insertMany(
+      'INSERT INTO events (at, kind, id, title, "from", "to", by, why, revision, token)',
+      10,
+      found,
+      rows =>
+        rows.flatMap(({ id, fields, note }) => {
+          const { title, status } = fields
+          return [note.at, kind.name, id, String(title), null, String(status), note.by, note.why ?? null, 1, 0]
+        }),
+    )
+    this.remember(
+      kind,
+      found.map(({ file }) => file),
+    )
+  }
+
+  touch(kind: Kind, id: string): void {
+    this.connection.run(`UPDATE ${mirrorOf(kind).table} SET revision = revision + 1 WHERE id = ?`, [id])
+  }
+
+  drop(kind: Kind, item: Item, note: Note): void {
+    this.connection.run(`DELETE FROM ${mirrorOf(kind).table} WHERE id = ?`, [item.id])
+    this.rows.record(kind, { ...item, status: 'removed', revision: item.revision + 1 }, item.status, note)
+  }
+
+  folders(kind: Kind): string[] {
+    const rows = this.connection.lists('SELECT DISTINCT folder FROM files WHERE kind = ? ORDER BY folder', [kind.name])
+    return rows.map(([folder]) => String(folder))
+  }
+
+  files(folder: string): Seen[] {
+    return this.seen('folder = ?', [folder])
+  }
+
+  file(folder: string, name: string): Seen | undefined {
+    return this.seen('folder = ? AND name = ?', [folder, name])[0]
+  }
+
+  stamps(folder: string): Stamp[] {
+    const sql = 'SELECT name, ino, size, mtime, ctime, seen FROM files WHERE folder = ?'
+    return (this.connection.lists(sql, [folder]) as unknown as StampRow[]).map(
+      ([name, ino, size, mtime, ctime, seen]) => ({ name, ino, size, mtime, ctime, seen }),
+    )
+  }
+
+  complaints(folder: string): Seen[] {
+    return this.seen('folder = ? AND message IS NOT NULL', [folder])
+  }
+
+  fileOf(kind: Kind, item: string): Seen | undefined {
+    return this.seen('item = ? AND kind = ?', [item, kind.name])[0]
+  }
+
+  remember(kind: Kind, files: readonly Seen[]): void {
+    this.insertMany(
+      'INSERT OR REPLACE INTO files (folder, name, kind, item, ino, size, mtime, ctime, seen, line, message)',
+      11,
+      files,
+      rows =>
+        rows.flatMap(({ folder, name, item, ino, size, mtime, ctime, seen, complaint }) => [
+          folder,
+          name,
+          kind.name,
+          item,
+          ino,
+          size,
+          mtime,
+          ctime,
+          seen,
+          complaint?.line ?? null,
+          complaint?.message ?? null,
+        ]),
+    )
+  }
+
+  forget(folder: string, name: string): void {
+    this.connection.run('DELETE FROM files WHERE folder = ? AND name = ?', [folder, name])
+  }
+
+  lastNumber(kind: Kind, list: Fields): number {
+    const sql = 'SELECT last FROM numbers WHERE kind = ? AND list = ?'
+    return Number(this.connection.all(sql, [kind.name, listKey(kind, list)])[0]?.['last'] ?? 0)
+  }
+
+  raiseNumber(kind: Kind, list: Fields, number: number): void {
+    keepNumber(this.connection, kind, list, number)
+  }
+
+  private seen(which: string, values: readonly string[]): Seen[] {
+    const columns = 'folder, name, item, ino, size, mtime, ctime, seen, line, message'
+    const rows = this.connection.lists(`SELECT ${columns} FROM files WHERE ${which}`, values)
+    return (rows as unknown as SeenRow[]).map(([folder, name, item, ino, size, mtime, ctime, seen, line, message]) => ({
+      folder,
+      name,
+      item,
+      ino,
+      size,
+      mtime,
+      ctime,
+      seen,
+      complaint: message === null ? null : { line: line ?? 1, message },
+    }))
+  }
+
+  /** Several rows in one statement: a first look takes in thousands. */
+  private insertMany<T>(
+    into: string,
+    width: number,
+    all: readonly T[],
+    values: (rows: readonly T[]) => (string | number | null)[],
+  ): void {
+    const marks = `(${Array.from({ length: width }, () => '?').join(', ')})`
+    for (let from = 0; from < all.length; ) {
+      const rows = all.slice(from, from + (all.length - from >= AT_ONCE ? AT_ONCE : 1))
+      const sql = `${into} VALUES ${rows.map(() => marks).join(', ')}`
+      this.connection.run(sql, values(rows))
+      from += rows.length
+    }
+  }
+}
+
+type StampRow = [string, number, number, number, number, number]
+type SeenRow = [string, string, string | null, number, number, number, number, number, number | null, string | null]
+
+const AT_ONCE = 20
+
+const mirrors = new WeakMap<Kind, Kind>()
+
+/** The same kind in a table of its own: files may hold what a table of items would not take, the same finding twice. */
+function mirrorOf<T extends Item>(kind: Kind<T>): Kind<T> {
+  let mirror = mirrors.get(kind)
+  if (!mirror) mirrors.set(kind, (mirror = { ...kind, table: `files_${kind.table}` }))
+  return mirror as Kind<T>
+}

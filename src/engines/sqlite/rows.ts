@@ -1,0 +1,204 @@
+import type { Event, Note } from '../../core/event.ts'
+import { alreadyThere, columnsOf, named, ofLists, pastOf, repeated, rowOf, stored, whyNot } from '../../core/keeping.ts'
+import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
+import type { Fields } from '../../core/lifecycle.ts'
+import type { Added, Change, Claim, EventQuery, Kept, Query, Removed } from '../../core/store.ts'
+import { LeaseClock } from './clock.ts'
+import type { Connection, Value } from './connection.ts'
+import { keepNumber, makeRoom, nextNumber } from './lists.ts'
+import { eventOf, eventsIn, tell } from './log.ts'
+import { isTwice } from './problems.ts'
+import * as statements from './statements.ts'
+
+/** Items as rows. Nothing here begins a transaction: whoever writes does so inside one, and may do more in it. */
+export class Rows {
+  private readonly connection: Connection
+  private readonly clock: LeaseClock
+
+  constructor(connection: Connection) {
+    this.connection = connection
+    this.clock = new LeaseClock(connection)
+  }
+
+  insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Added<T>[] {
+    const ends = new Map<string, number>()
+    const added = drafts.map((draft): Added<T> => {
+      const { identity } = draft
+      const held = identity === undefined ? undefined : this.find(kind, { where: { identity } })[0]
+      return held ? { item: held, created: false } : { item: this.add(kind, draft, note, ends), created: true }
+    })
+    if (drafts.every(({ at }) => at === undefined)) return added
+    // A later draft has moved earlier ones along.
+    return added.map(({ item, created }) => ({ item: this.present(kind, item.id)!, created }))
+  }
+
+  find<T extends Item>(kind: Kind<T>, query: Query): T[] {
+    const rows = this.connection.lists(statements.find(kind, query), statements.valuesOf(query))
+    const columns = query.fields && ['id', ...query.fields]
+    return rows.map(row => this.item(kind, row, columns))
+  }
+
+  count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Record<string, number> {
+    const rows = this.connection.all(statements.count(kind, query), statements.valuesOf(query))
+    return Object.fromEntries(rows.map(row => [String(row['status']), Number(row['n'])]))
+  }
+
+  texts(kind: Kind, ids: readonly string[]): Map<string, Texts> {
+    const rows = this.connection.lists(
+      `SELECT id, name, text FROM texts WHERE kind = ? AND ${AMONG} ORDER BY id, name`,
+      [kind.name, JSON.stringify(ids)],
+    ) as string[][]
+    return new Map(
+      Object.entries(Object.groupBy(rows, ([id]) => id!)).map(([id, mine]) => [
+        id,
+        Object.fromEntries(mine!.map(([, name, text]) => [name, text])) as Texts,
+      ]),
+    )
+  }
+
+  names(kind: Kind, field: string, where: Readonly<Record<string, string>>): string[] {
+    ofLists(kind, [field, ...Object.keys(where)])
+    const rows = this.connection.lists(statements.names(kind, field, where), Object.values(where))
+    return rows.map(([name]) => String(name))
+  }
+
+  activity(kind: Kind, ids: readonly string[]): Map<string, string> {
+    const rows = this.connection.lists(
+      `SELECT id, (SELECT at FROM events WHERE kind = ? AND id = item.id ORDER BY seq DESC LIMIT 1)
+        FROM ${kind.table} AS item WHERE ${AMONG}`,
+      [kind.name, JSON.stringify(ids)],
+    )
+    return new Map(rows.flatMap(([id, at]) => (at ? [[String(id), String(at)] as const] : [])))
+  }
+
+  save<T extends Item>(kind: Kind<T>, change: Change, note: Note): T {
+    const { id, revision, token, fields, texts } = change
+    const changed = Object.keys(fields)
+    const values = [...changed.map(field => stored(kind, field, fields[field])), id, revision]
+    const sql = statements.save(kind, changed, token !== undefined)
+    const [row] = this.connection.lists(sql, token === undefined ? values : [...values, token])
+    if (!row) throw whyNot(kind, this.present(kind, id), change)
+    const item = this.item(kind, row)
+    this.keepTexts(kind, id, texts)
+    this.record(kind, item, change.from, note)
+    return item
+  }
+
+  take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T | undefined {
+    const until = claim.leaseMs === undefined ? null : this.clock.now() + claim.leaseMs
+    const wanted = { ...query, limit: 1 }
+    const changed = Object.keys(claim.fields)
+    const sql = statements.find(kind, wanted, 'rowid AS row, status')
+    const [first] = this.connection.all(sql, statements.valuesOf(wanted))
+    if (!first) return undefined
+    const brought = changed.map(field => stored(kind, field, claim.fields[field]))
+    const values = [...brought, claim.owner, until, first['row']!]
+    const [row] = this.connection.lists(statements.take(kind, changed), values)
+    const item = this.item(kind, row!)
+    this.record(kind, item, String(first['status']), note)
+    return item
+  }
+
+  renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): T {
+    const [row] = this.connection.lists(statements.renew(kind), [this.clock.now() + leaseMs, id, token])
+    if (!row) throw whyNot(kind, this.present(kind, id), { id, token, renewing: true })
+    return this.item(kind, row)
+  }
+
+  lapsed<T extends Item>(kind: Kind<T>, limit: number): T[] {
+    return this.connection.lists(statements.lapsed(kind, limit), [this.clock.now()]).map(row => this.item(kind, row))
+  }
+
+  load(kind: Kind, items: readonly Kept[]): void {
+    const ids = items.map(({ id }) => id)
+    const there = this.connection.lists(`SELECT id FROM ${kind.table} WHERE ${AMONG}`, [JSON.stringify(ids)])
+    const taken = [...there.map(([id]) => String(id)), ...repeated(ids)]
+    if (taken.length > 0) throw alreadyThere(kind, taken)
+    for (const kept of items) {
+      try {
+        this.write(kind, rowOf(kept))
+      } catch (error) {
+        throw isTwice(error) ? alreadyThere(kind, [kept.id]) : error
+      }
+      this.keepTexts(kind, kept.id, kept.texts)
+      keepNumber(this.connection, kind, kept.fields)
+      for (const event of pastOf(kind, kept)) tell(this.connection, event)
+    }
+  }
+
+  remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Removed {
+    ofLists(kind, Object.keys(where))
+    if (Object.keys(where).length === 0) throw new Error(`Which lists of ${kind.name} are to be removed?`)
+    const gone = this.find(kind, { where })
+    const ids = JSON.stringify(gone.map(({ id }) => id))
+    this.connection.run(`DELETE FROM texts WHERE kind = ? AND ${AMONG}`, [kind.name, ids])
+    this.connection.run(statements.remove(kind, where), Object.values(where))
+    for (const item of gone) {
+      this.record(kind, { ...item, status: 'removed', revision: item.revision + 1 }, item.status, note)
+    }
+    return { count: gone.length, to: null }
+  }
+
+  events(query: EventQuery): Event[] {
+    return eventsIn(this.connection, query)
+  }
+
+  /** Writes down that an item has come to stand as it does. */
+  record(
+    kind: Kind,
+    item: Pick<Item, 'id' | 'title' | 'status' | 'revision' | 'token'>,
+    from: string | null,
+    note: Note,
+  ): void {
+    tell(this.connection, eventOf(kind, item, from, note))
+  }
+
+  private add<T extends Item>(kind: Kind<T>, draft: Draft, note: Note, ends: Map<string, number>): T {
+    const { id, title, status, identity, fields, texts } = named(kind, draft, () =>
+      nextNumber(this.connection, kind, draft.fields),
+    )
+    if (draft.id !== undefined) keepNumber(this.connection, kind, fields)
+    const fresh = { id, title, status, token: 0, revision: 1 }
+    const place = kind.place ? { [kind.place]: makeRoom(this.connection, kind, kind.place, draft, ends) } : {}
+    const values = this.write(kind, { ...fields, ...fresh, identity, ...place })
+    this.keepTexts(kind, id, texts)
+    this.record(kind, fresh, null, note)
+    return this.item(kind, values)
+  }
+
+  private write(kind: Kind, fields: Fields): Value[] {
+    const values = columnsOf(kind).map(name => stored(kind, name, fields[name]))
+    this.connection.run(statements.insert(kind), values)
+    return values
+  }
+
+  private keepTexts(kind: Kind, id: string, texts: Texts = {}): void {
+    for (const [name, text] of Object.entries(texts)) {
+      this.connection.run(
+        `INSERT INTO texts (kind, id, name, text) VALUES (?, ?, ?, ?)
+          ON CONFLICT (kind, id, name) DO UPDATE SET text = excluded.text`,
+        [kind.name, id, name, text],
+      )
+    }
+  }
+
+  private present<T extends Item>(kind: Kind<T>, id: string): T | undefined {
+    return this.find(kind, { where: { id } })[0]
+  }
+
+  /** An item from the values of its columns, in their order. */
+  private item<T extends Item>(kind: Kind<T>, row: readonly Value[], columns = columnsOf(kind)): T {
+    const item: Record<string, unknown> = {}
+    for (let index = 0; index < columns.length; index++) {
+      const name = columns[index]!
+      const value = row[index]!
+      if (value !== null && kind.fields[name] === 'json') item[name] = value === '[]' ? [] : JSON.parse(String(value))
+      else if (value !== null && name === 'leaseUntil') item[name] = this.clock.wall(Number(value))
+      else item[name] = value
+    }
+    return item as unknown as T
+  }
+}
+
+/** Any number of ids in one value, so that the text of the statement does not depend on how many they are. */
+const AMONG = 'id IN (SELECT value FROM json_each(?))'

@@ -1,0 +1,157 @@
+import * as v from 'valibot'
+import type { Content, FieldType, Item, Kind } from './core/kind.ts'
+import type { Fields } from './core/lifecycle.ts'
+import { checked } from './core/operation.ts'
+import { Problem } from './core/problem.ts'
+import type { Kept, Store } from './core/store.ts'
+import { kinds } from './kinds.ts'
+
+const happening = v.object({
+  at: v.string(),
+  from: v.nullable(v.string()),
+  to: v.string(),
+  by: v.string(),
+  why: v.nullable(v.string()),
+})
+
+/** Everything a store holds, in a form that every engine can take in. */
+const exported = v.object({
+  format: v.literal('punchlist'),
+  version: v.literal(1),
+  items: v.array(
+    v.object({
+      kind: v.string(),
+      id: v.string(),
+      token: v.number(),
+      fields: v.record(v.string(), v.unknown()),
+      texts: v.record(v.string(), v.string()),
+      history: v.array(happening),
+    }),
+  ),
+})
+
+export type Export = v.InferOutput<typeof exported>
+
+const PAGE = 500
+
+/** Reads everything out of a store: items with their texts and what happened to them. Leases stay behind: they are time. */
+export async function exportFrom(store: Store): Promise<Export> {
+  const items: Export['items'] = []
+  for (const kind of kinds) {
+    for await (const { id, token, fields, texts, history } of itemsOf(store, kind)) {
+      items.push({ kind: kind.name, id, token, fields: { ...fields }, texts: { ...texts }, history: [...history] })
+    }
+    const [unreadable] = await store.unreadable(kind, {})
+    if (unreadable) {
+      const { file, line, message } = unreadable
+      const hint = 'Correct the file, or move it away, and export again: nothing is left out in silence.'
+      throw new Problem('unreadable_file', `${file}:${line} ${message}`, hint, { file, line })
+    }
+  }
+  return { format: 'punchlist', version: 1, items }
+}
+
+export interface Imported {
+  /** How many items were added. */
+  readonly added: number
+  /** How many were there already, word for word. */
+  readonly known: number
+}
+
+/** Takes an export in, all of it or nothing. What is there already, and the same, is passed over; what differs is refused. */
+export async function importInto(store: Store, document: unknown): Promise<Imported> {
+  const { items } = checked(exported, document)
+  const strangers = new Set(items.map(({ kind }) => kind).filter(name => !kinds.some(kind => kind.name === name)))
+  if (strangers.size > 0) {
+    const hint = 'Update punchlist, and import it then; nothing was written.'
+    throw new Problem('newer_schema', `This punchlist has no ${[...strangers].join(', ')}`, hint)
+  }
+  const batches: { kind: Kind; fresh: Kept[] }[] = []
+  const differing: string[] = []
+  let known = 0
+  for (const kind of kinds) {
+    const fresh: Kept[] = []
+    for (const { kind: _, ...item } of items.filter(({ kind: name }) => name === kind.name)) {
+      refuseStrangeFields(kind, item)
+      const [there] = await store.find(kind, { where: { ...listOf(kind, item.fields), id: item.id }, limit: 1 })
+      if (!there) fresh.push(item)
+      else if (JSON.stringify(await keptFrom(store, kind, there)) === JSON.stringify(item)) known++
+      else differing.push(item.id)
+    }
+    batches.push({ kind, fresh })
+  }
+  if (differing.length > 0) {
+    throw new Problem(
+      'move_refused',
+      `${differing.length} items are there already and differ: ${differing.slice(0, 5).join(', ')}`,
+      'Import into an empty store, or remove them first; nothing was written.',
+      { differing },
+    )
+  }
+  let added = 0
+  for (const { kind, fresh } of batches) {
+    if (fresh.length > 0) await store.load(kind, fresh)
+    added += fresh.length
+  }
+  return { added, known }
+}
+
+async function* itemsOf(store: Store, kind: Kind): AsyncGenerator<Kept> {
+  for (let after: string | undefined; ; ) {
+    const page = await store.find(kind, { limit: PAGE, after })
+    for (const item of page) yield await keptFrom(store, kind, item)
+    after = page.at(-1)?.id
+    if (page.length < PAGE) return
+  }
+}
+
+async function keptFrom(store: Store, kind: Kind, item: Item): Promise<Kept> {
+  const all = item as unknown as Fields
+  const names = ['title', 'status', 'owner', 'identity', ...Object.keys(kind.fields)]
+  const texts = (await store.texts(kind, [item.id])).get(item.id) ?? {}
+  const events = await store.events({ of: { kind, id: item.id } })
+  const history: Content['history'] = events.map(({ at, from, to, by, why }) => ({ at, from, to, by, why }))
+  return {
+    id: item.id,
+    token: item.token,
+    fields: Object.fromEntries(names.map(name => [name, all[name] ?? null])),
+    texts,
+    history: kind.file ? history.filter(({ from, to }) => from !== to) : history,
+  }
+}
+
+function listOf(kind: Kind, fields: Fields): Record<string, string> {
+  return Object.fromEntries(kind.list.map(field => [field, String(fields[field])]))
+}
+
+/** A document from outside is held to what a kind has before any of it becomes a column or the name of a file. */
+function refuseStrangeFields(kind: Kind, { id, fields, texts, history }: Kept): void {
+  const known = new Set(['title', 'status', 'owner', 'identity', ...Object.keys(kind.fields)])
+  const wrong = Object.keys(fields).filter(name => !known.has(name))
+  wrong.push(...Object.keys(kind.fields).filter(name => !fits(kind.fields[name]!, fields[name])))
+  const status = String(fields['status'])
+  if (!Object.hasOwn(kind.lifecycle.statuses, status)) wrong.push('status')
+  if (kind.file) {
+    const list = listOf(kind, fields)
+    wrong.push(...kind.list.filter(field => !kind.file!.admits(field, list[field]!)))
+    const name = String(fields[kind.file.name])
+    if (!kind.file.isItem(name) || /[/\\\0]/.test(name)) wrong.push(kind.file.name)
+    else if (kind.numbers && kind.numbers.id(fields) !== id) wrong.push('id')
+    else if ('message' in kind.file.read(kind.file.write({ fields, texts, history }), name, list)) wrong.push('fields')
+  }
+  if (wrong.length === 0) return
+  throw new Problem(
+    'bad_input',
+    `${kind.name} ${id.slice(0, 100)}: ${wrong.join(', ')} cannot be taken in`,
+    'Import a document that punchlist export made; nothing was written.',
+    { id, wrong },
+  )
+}
+
+/** Whether every engine can keep a value: one of them has integers of 32 bits and no NUL in texts. */
+function fits(type: FieldType, value: unknown): boolean {
+  if (value === null || value === undefined) return true
+  if (type === 'integer') return Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31
+  if (type === 'text') return typeof value === 'string' && !value.includes('\0')
+  return !JSON.stringify(value).includes('\\u0000')
+}
