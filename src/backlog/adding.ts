@@ -3,8 +3,8 @@ import { amend, refused } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import type { Added } from '../core/store.ts'
-import { hasHistory, newBody } from './body.ts'
 import { dependenciesFrom } from './dependencies.ts'
+import { newBody } from './file/body.ts'
 import { todo } from './kind.ts'
 import { sessionOf, type Whereabouts } from './locating.ts'
 import { identityOf, qualified } from './names.ts'
@@ -31,10 +31,6 @@ export async function addTodos(caller: Caller, where: Whereabouts, items: readon
   const drafts = []
   for (const item of items) {
     const { title, source, findingId = null, sourceRef = null, status = 'pending', body } = item
-    if (body !== undefined && hasHistory(body)) {
-      const hint = 'Leave that section out: the history is kept for you.'
-      throw new Problem('bad_input', 'body: has a section Status History', hint, { title })
-    }
     const list = { ...where, source }
     const fields = {
       ...list,

@@ -64,16 +64,11 @@ export async function blockTodo(caller: Caller, item: Todo, on: readonly string[
   })
   // Someone may have made the other half of a cycle in the same moment. Whoever sees it whole takes his part back.
   const cycle = cycleFrom(self, blocked.dependencies, await dependenciesIn(caller, where))
-  if (cycle && item.status === 'in_progress') {
-    const fields = { dependencies: item.dependencies }
-    await move(caller.store, todo, {
-      id: item.id,
-      to: 'in_progress',
-      fields,
-      by: who,
-      at,
-      why: 'would wait in a circle',
-    })
+  if (cycle) {
+    const to = item.status === 'blocked' ? 'blocked' : 'in_progress'
+    const { dependencies: before } = item
+    const undone = 'would wait in a circle'
+    await move(caller.store, todo, { id: item.id, to, fields: { dependencies: before }, by: who, at, why: undone })
   }
   refuseCycle(cycle)
   return blocked

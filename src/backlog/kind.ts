@@ -1,5 +1,5 @@
 import type { Kind } from '../core/kind.ts'
-import { todoFile } from './format.ts'
+import { todoFile } from './file/format.ts'
 import { digits, fileName, storeId } from './names.ts'
 import { FRONTMATTER, type Todo, todoLifecycle } from './record.ts'
 

@@ -2,7 +2,7 @@ import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import type { Unreadable } from '../core/store.ts'
 import { todo } from './kind.ts'
-import { checkedSession, digits, isSource, isWorkflow, qualified, storeId, type Workflow } from './names.ts'
+import { checkedSession, digits, qualified, storeId, type Workflow } from './names.ts'
 import type { Todo } from './record.ts'
 
 /** The todos that are meant where none is named: those of one session. */
@@ -74,27 +74,12 @@ interface Candidate {
 }
 
 async function candidates(caller: Caller, where: Whereabouts, name: string): Promise<Candidate[]> {
-  const parts = name.trim().split('/')
-  const last = parts.at(-1) ?? ''
-  if (!/^\d{1,15}$/.test(last)) throw notAnId(name)
+  const [last, source, session = where.session, workflow = where.workflow] = name.trim().split('/').toReversed()
   const number = Number(last)
   const at = (list: Candidate['list']) => ({ list, id: storeId(list, digits(number)), number })
-  if (parts.length === 1) {
-    const sources = await caller.store.names(todo, 'source', where)
-    return sources.map(source => at({ ...where, source }))
-  }
-  const [source = '', session = where.session, workflow = where.workflow] = parts.slice(0, -1).toReversed()
-  if (parts.length === 3 || parts.length > 4 || !isSource(source) || !isWorkflow(workflow)) throw notAnId(name)
-  return [at({ workflow, session: checkedSession(session), source })]
-}
-
-function notAnId(name: string): Problem {
-  return new Problem(
-    'bad_input',
-    `"${name.slice(0, 100)}" is not the id of a todo`,
-    'Use a number (7), a source and a number (review/007), or WORKFLOW/SESSION/SOURCE/NUMBER.',
-    { id: name.slice(0, 200) },
-  )
+  if (source !== undefined) return [at({ workflow: workflow as Workflow, session, source })]
+  const sources = await caller.store.names(todo, 'source', where)
+  return sources.map(one => at({ ...where, source: one }))
 }
 
 function isAbout(path: string, wanted: readonly Candidate[]): boolean {

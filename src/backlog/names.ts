@@ -32,6 +32,14 @@ export function checkedSession(name: string): string {
   )
 }
 
+/** Whether this can name a todo: a number, a source and a number, or all of its names. */
+export function isTodoName(name: string): boolean {
+  const [number = '', source, session, workflow, ...more] = name.trim().split('/').toReversed()
+  if (!/^\d{1,15}$/.test(number) || more.length > 0) return false
+  if (source !== undefined && !isSource(source)) return false
+  return session === undefined || (isSession(session) && workflow !== undefined && isWorkflow(workflow))
+}
+
 /** The number as it is written: three digits at least. */
 export function digits(number: number): string {
   return String(number).padStart(3, '0')

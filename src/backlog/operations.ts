@@ -7,11 +7,12 @@ import { addTodos, reopenTodo } from './adding.ts'
 import { claimTodo, interruptTodo, nextTodo, releaseTodo, unblockTodo } from './claiming.ts'
 import { approveTodo, completeTodo, dismissTodo, logWork, type Resolved } from './deciding.ts'
 import { blockTodo } from './dependencies.ts'
+import { hasHistory } from './file/body.ts'
 import { listTodos, searchTodos } from './finding.ts'
 import { graphOf } from './graph.ts'
 import { todo } from './kind.ts'
 import { locate, type Whereabouts, whereabouts } from './locating.ts'
-import { checkedSession, isSource, WORKFLOWS, type Workflow } from './names.ts'
+import { checkedSession, isSource, isTodoName, WORKFLOWS, type Workflow } from './names.ts'
 import { DISMISSALS, PRIORITIES, RESOLUTIONS, TODO_STATUSES, type Todo } from './record.ts'
 import { removeSession, resumeTodos, staleTodos, sweepSession } from './sessions.ts'
 import { AT_A_TIME, DECISIONS, reprioritise, triageTodos, untriaged } from './triage.ts'
@@ -20,7 +21,9 @@ import { fieldsFor, type PartialView, partOf, type TodoView, todoShape, VIEWED, 
 const described = <const S extends v.GenericSchema>(schema: S, text: string) =>
   v.optional(v.pipe(schema, v.description(text)))
 const workflow = () => ({ workflow: described(v.picklist(WORKFLOWS), 'work if absent') })
-const id = () => ({ id: v.pipe(line(300), v.description('id from backlog_list, such as review/007, or a number')) })
+const todoName = () =>
+  v.pipe(line(300), v.check(isTodoName, 'must be a number, SOURCE/NUMBER or WORKFLOW/SESSION/SOURCE/NUMBER'))
+const id = () => ({ id: v.pipe(todoName(), v.description('id from backlog_list, such as review/007, or a number')) })
 const reason = (text: string) => described(v.pipe(prose(4000), v.trim(), v.nonEmpty('must not be empty')), text)
 const token = () => ({ token: described(wholeNumber(0, Number.MAX_SAFE_INTEGER), 'from the claim') })
 const worker = () => ({ as: described(line(200), 'the worker; the caller if absent') })
@@ -28,7 +31,7 @@ const lease = () => ({ lease: described(duration(), 'how long the claim holds un
 const priority = () => described(v.picklist(PRIORITIES), 'p2 if absent')
 const about = () => v.object({ todo: todoShape() })
 const warnings = () => ({ warnings: v.array(v.object({ file: v.string(), line: v.number(), message: v.string() })) })
-const ids = (text: string) => described(v.pipe(v.array(line(300)), v.maxLength(500, 'must be at most 500')), text)
+const ids = (text: string) => described(v.pipe(v.array(todoName()), v.maxLength(500, 'must be at most 500')), text)
 
 const source = () =>
   v.pipe(
@@ -47,7 +50,13 @@ const newTodo = () => ({
   dependsOn: ids('todos that must be complete first'),
   files: described(v.pipe(v.array(line(1000)), v.maxLength(500, 'must be at most 500')), 'files it is about'),
   tags: described(v.pipe(v.array(line(100)), v.maxLength(100, 'must be at most 100')), 'tags'),
-  body: described(prose(500_000), 'markdown: sections, or the problem in words'),
+  body: described(
+    v.pipe(
+      prose(500_000),
+      v.check(text => !hasHistory(text), 'must have no section Status History: it is kept for you'),
+    ),
+    'markdown: sections, or the problem in words',
+  ),
 })
 
 export const backlogAdd = operation({
@@ -233,7 +242,7 @@ const decision = () =>
     ...id(),
     decision: v.picklist(DECISIONS),
     reason: reason('why; needed unless approved or deferred'),
-    of: described(line(300), 'the todo it duplicates'),
+    of: described(todoName(), 'the todo it duplicates'),
     priority: described(v.picklist(PRIORITIES), 'sets it'),
   })
 
@@ -309,7 +318,7 @@ export const backlogDismiss = operation({
       ...id(),
       as: described(v.picklist(DISMISSALS), 'what it is'),
       reason: reason('why'),
-      of: described(line(300), 'the todo it duplicates, or that takes its place'),
+      of: described(todoName(), 'the todo it duplicates, or that takes its place'),
       ...token(),
       ...workflow(),
     }),
@@ -368,7 +377,7 @@ export const backlogComplete = operation({
       ...id(),
       reason: reason('what was done'),
       resolution: described(v.picklist(RESOLUTIONS), 'fixed if absent; others only for a todo nobody worked on'),
-      of: described(line(300), 'the todo it duplicates'),
+      of: described(todoName(), 'the todo it duplicates'),
       ...token(),
       ...workflow(),
     }),
@@ -541,13 +550,13 @@ export const backlogStale = operation({
       ...(session !== undefined && { session: checkedSession(session) }),
     }
     const { stale, quiet } = await staleTodos(caller, where)
-    const named = ({ todo: item, since }: { todo: Todo; since: string }) => {
+    const briefly = ({ todo: item, since }: { todo: Todo; since: string }) => {
       const { id: name, title, workflow: of, session: within } = viewOf(caller, item)
       return { id: name, since, title, workflow: of, session: within }
     }
     return {
-      stale: stale.map(one => ({ ...named(one), kind: one.kind, detail: one.detail })),
-      quiet: quiet.map(named),
+      stale: stale.map(one => ({ ...briefly(one), kind: one.kind, detail: one.detail })),
+      quiet: quiet.map(briefly),
       warnings: await caller.store.unreadable(todo, where),
     }
   },

@@ -134,11 +134,17 @@ export const todoLifecycle: Lifecycle = {
     complete: {
       phase: 'done',
       to: [],
-      needs: ['resolution', 'completed_by'],
+      needs: ['resolution', 'resolution_reason', 'completed_by'],
       stamps: ['resolved_at', 'completed_at'],
       clears: ['leaseUntil'],
     },
-    wont_fix: { phase: 'dropped', to: [], needs: ['resolution'], stamps: ['resolved_at'], clears: ['leaseUntil'] },
+    wont_fix: {
+      phase: 'dropped',
+      to: [],
+      needs: ['resolution', 'resolution_reason'],
+      stamps: ['resolved_at'],
+      clears: ['leaseUntil'],
+    },
   },
   whenever: [
     { when: { resolution: true }, needs: ['resolution_reason', 'resolved_by', 'resolved_at'] },

@@ -70,11 +70,7 @@ export async function removeSession(caller: Caller, where: Whereabouts): Promise
   return await caller.store.remove(todo, where, { by: caller.by, at: caller.now().toISOString(), why })
 }
 
-type StaleKind =
-  | 'orphaned_work_session'
-  | 'long_running_in_progress'
-  | 'unresolved_blocked'
-  | 'lingering_interrupted'
+type StaleKind = 'orphaned_work_session' | 'long_running_in_progress' | 'unresolved_blocked' | 'lingering_interrupted'
 
 export interface Stale {
   readonly todo: Todo
@@ -122,17 +118,17 @@ export async function staleTodos(
       const detail = isFree(item, known)
         ? 'nothing keeps it any longer: unblock it'
         : `waits for ${item.dependencies.join(', ')}`
-      add('unresolved_blocked', await since(caller, item, last), detail)
+      add('unresolved_blocked', await arrival(caller, item, last), detail)
     }
     if (item.status === 'interrupted') {
-      add('lingering_interrupted', await since(caller, item, last), 'was never resumed')
+      add('lingering_interrupted', await arrival(caller, item, last), 'was never resumed')
     }
   }
   return { stale, quiet }
 }
 
 /** When a todo came to stand where it does, as its history tells. */
-async function since(caller: Caller, item: Todo, otherwise: string): Promise<string> {
+async function arrival(caller: Caller, item: Todo, otherwise: string): Promise<string> {
   const history = await caller.store.events({ of: { kind: todo, id: item.id } })
   return history.findLast(({ from, to }) => to === item.status && from !== to)?.at ?? otherwise
 }

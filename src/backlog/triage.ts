@@ -59,8 +59,14 @@ export async function triageTodos(
   return { triaged, refused }
 }
 
-async function decide(caller: Caller, item: Todo, { decision, reason, of, priority }: Decision): Promise<Todo> {
-  if (priority !== undefined && item.status === 'pending') await reprioritise(caller, item, priority)
+async function decide(caller: Caller, item: Todo, decision: Decision): Promise<Todo> {
+  const decided = await carriedOut(caller, item, decision)
+  const { priority } = decision
+  // Last, as a decision that is refused must not leave half of it behind.
+  return priority === undefined || item.status !== 'pending' ? decided : await reprioritise(caller, decided, priority)
+}
+
+async function carriedOut(caller: Caller, item: Todo, { decision, reason, of }: Decision): Promise<Todo> {
   if (decision === 'approve') return await approveTodo(caller, item, reason)
   if (decision !== 'defer') return (await dismissTodo(caller, item, { resolution: decision, reason, of })).todo
   // It stays where it is; why stands in its work log.

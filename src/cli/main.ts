@@ -52,7 +52,7 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
   const writes = follow || writesWith(op, input)
   const door = new StoreDoor(workspace)
   try {
-    const caller = await callerFor(asking, workspace, door, writes)
+    const caller = callerFor(asking, workspace, door, writes)
     const tell = async (answer: unknown) => {
       terminal.out(json ? JSON.stringify(answer) : (await showing(op)).shown(op.name, answer, terminal))
       await warn(answer, terminal)

@@ -1,5 +1,6 @@
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import type { Store } from '../core/store.ts'
 import type { StoreDoor } from '../open.ts'
 import type { Workspace, WorkspaceWish } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
@@ -52,16 +53,10 @@ function tokenFrom(env: Environment): number | undefined {
   )
 }
 
-export async function callerFor(
-  asking: Asking,
-  workspace: Workspace,
-  door: StoreDoor,
-  writes: boolean,
-): Promise<Caller> {
+export function callerFor(asking: Asking, workspace: Workspace, door: StoreDoor, writes: boolean): Caller {
   const { root, work, completion } = workspace
-  const store = await door.store(writes)
   return {
-    store,
+    store: whenAsked(async () => await door.store(writes)),
     by: asking.by,
     scope: asking.scope,
     now: () => new Date(),
@@ -70,4 +65,19 @@ export async function callerFor(
     mayRun: () => door.mayRun(),
     completion,
   }
+}
+
+/** A store that is opened when it is first asked for something: what is refused before that leaves no trace. */
+function whenAsked(open: () => Promise<Store>): Store {
+  let opened: Promise<Store> | undefined
+  const ask = async (name: string | symbol, args: unknown[]): Promise<unknown> => {
+    const store = await (opened ??= open())
+    return await (Reflect.get(store, name) as (...args: unknown[]) => unknown).apply(store, args)
+  }
+  return new Proxy({} as Store, {
+    get:
+      (_, name) =>
+      (...args: unknown[]) =>
+        ask(name, args),
+  })
 }

@@ -27,7 +27,7 @@ export async function serve(
       const names = ['conversation', 'session', 'turn', 'actor'] as const
       const own = headers ? Object.fromEntries(names.map(name => [name, header(name)])) : {}
       const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
-      return await callerFor(askingFrom({ ...globals, ...given }, around.env, around.cwd), workspace, door, writes)
+      return callerFor(askingFrom({ ...globals, ...given }, around.env, around.cwd), workspace, door, writes)
     },
   })
   try {

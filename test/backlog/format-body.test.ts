@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { hasHistory, type LogEntry, newBody, withLogEntry } from '../../src/backlog/body.ts'
-import { todoFile } from '../../src/backlog/format.ts'
+import { hasHistory, type LogEntry, newBody, withLogEntry } from '../../src/backlog/file/body.ts'
+import { todoFile } from '../../src/backlog/file/format.ts'
 
 const all =
   '## Problem Statement\n\n## Findings\n\n## Proposed Solutions\n\n## Recommended Action\n\n## Acceptance Criteria\n\n## Work Log'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { todoFile } from '../../src/backlog/format.ts'
+import { todoFile } from '../../src/backlog/file/format.ts'
 import { Problem } from '../../src/core/problem.ts'
 
 const happened = { at: '2026-11-15T10:00:00.000Z', from: 'ready', to: 'blocked', by: 'w', why: 'a|b\nc' }
@@ -214,7 +214,20 @@ test('line breaks of lines that stay are kept, each as it is', () => {
   expect(todoFile.edit(text, { fields: {}, texts: { body: 'a\nb2\nb3\nc\nd' } })).toBe(text.replace('b\n', 'b2\nb3\n'))
   expect(todoFile.edit(text, { fields: {}, texts: { body: 'a\nb\nc\nd\ne' } })).toBe(text.replace('d\n', 'd\ne\n'))
   expect(todoFile.edit(text, { fields: {}, texts: { body: 'a\nb' } })).toBe(text.replace('c\r\nd\n', ''))
+  expect(todoFile.edit(text, { fields: {}, texts: { body: 'a' } })).toBe(text.replace('b\nc\r\nd\n', ''))
+  const short = '---\nstatus: ready\n---\n# T\n\na\r\nb'
+  expect(todoFile.edit(short, { fields: {}, texts: { body: 'a' } })).toBe(short.replace('\r\nb', ''))
+  expect(todoFile.edit(short, { fields: {}, texts: { body: 'a\nb\nc' } })).toBe(`${short}\nc`)
+  const table = `${text}\n${head}\n| a | b | ready | c | d |\r\n`
+  expect(todoFile.edit(table, { fields: {}, happened })).toBe(`${table}${row}\n`)
   expect(todoFile.edit(text, { fields: {}, texts: { body: 'x\na\nb\nc\nd' } })).toBe(text.replace('a\r', 'x\na\r'))
+})
+
+test('keys in another order stay in it', () => {
+  const text = '---\nstatus: ready\nschema_version: 1\nwave: 1\nsource: x\n---\n'
+  expect(todoFile.edit(text, { fields: { schema_version: 2, priority: 'p1', wave: 2, tags: ['a'] } })).toBe(
+    '---\nstatus: ready\npriority: p1\nschema_version: 2\nwave: 2\nsource: x\ntags: [a]\n---\n',
+  )
 })
 
 test('an edit that would not read as it should is refused', () => {

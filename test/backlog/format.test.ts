@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { todoFile } from '../../src/backlog/format.ts'
+import { todoFile } from '../../src/backlog/file/format.ts'
 import { FRONTMATTER } from '../../src/backlog/record.ts'
 import type { Content } from '../../src/core/kind.ts'
 import { Problem } from '../../src/core/problem.ts'
@@ -97,6 +97,7 @@ describe('the file we write', () => {
   test.each([
     '001',
     '1e3',
+    'e5',
     '2026-01-01',
     'yes',
     'No',
@@ -292,6 +293,9 @@ describe('a file that others wrote', () => {
       front('wave: 1', '\n```\n# no\n```\n~~~~ x\n# no\n~~~\n~~~~\n\n# Yes\n'),
       { title: 'Yes' },
     ],
+    'a shorter fence closes nothing': [front('wave: 1', '\n````\n```\n# no\n````\n\n# Yes\n'), { title: 'Yes' }],
+    'code in a line begins no block': [front('wave: 1', '\n```x```\n\n# Yes\n\n```\n'), { title: 'Yes' }],
+    'an escaped space at the end of a line': [front('source_ref: "a\\ \n  b"'), { source_ref: 'a  b' }],
     'the end of the frontmatter is the end of the file': [
       '---\nstatus: done\n---',
       { status: 'complete', title: 'fix the login' },
@@ -438,6 +442,8 @@ describe('a file that cannot be read says where and why', () => {
     ['half a character, escaped', front('tags: [a,\n "\\ud800"]'), 4, 'half a character'],
     ['text after a quote', front('assigned_to: "a" b'), 3, 'more text'],
     ['text below a value', front('assigned_to: "a"\n  b'), 4, 'more text'],
+    ['text after a comment', front('assigned_to: a # b\n  c'), 4, 'does not fit'],
+    ['text below a comment', front('assigned_to: a\n  # b\n  c'), 5, 'does not fit'],
     ['a map below a value', front('assigned_to: a\n  b: c'), 4, 'does not fit'],
     ['less indented', front('resolution_reason: |\n    a\n  b'), 5, 'indented less'],
     ['list items at odds', front('tags:\n    - a\n  - b'), 5, 'does not fit'],

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Added, ENGINES, ids, type Listed, type One, ready, type ToldTodo, Typist } from '../support/backlog.ts'
+import { type Added, ENGINES, ids, type Listed, ready, type ToldTodo, Typist } from '../support/backlog.ts'
 import { everywhere, punchlist } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
 
@@ -310,8 +310,8 @@ describe.each(ENGINES)('a backlog, from the command line, on %s', (engine, envir
     const typist = new Typist(scratch())
     await typist.add('Leak')
     const entry = ['log', '1', 'Looked at it\n## Status History', '--phase', 'research', '--learning', 'it is old']
-    const logged = await typist.run<One>(...entry)
-    expect((await typist.run<One>(...entry)).todo).toEqual(logged.todo)
+    const logged = await typist.run(...entry)
+    expect((await typist.run(...entry)).todo).toEqual(logged.todo)
     await typist.run('log', '1', 'Looked again')
     const { body, history } = await typist.show('1')
     expect(body.match(/^### .* - research$/gm)).toHaveLength(1)

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { open, type Problem, type Punchlist } from '../../src/index.ts'
@@ -42,6 +43,60 @@ describe('a program', () => {
       ['you', '2030-01-01T00:00:00.000Z'],
     ])
     await punchlist.close()
+  })
+})
+
+describe('a program with a backlog', () => {
+  test('finds, claims and completes todos, in the files that the command line sees', async () => {
+    const root = scratch()
+    const punchlist = await open({ root, session: 's1', actor: 'me' })
+    const finding = { source: 'review', findingId: 'F1', sourceRef: 'TOME.md', status: 'ready' as const }
+    const { todo } = await punchlist.backlog.add({ items: [{ title: 'Leak', ...finding }] })
+    expect((await punchlist.backlog.add({ items: [{ title: 'Leak', ...finding }] })).created).toBe(false)
+    const worker = punchlist.as({ actor: 'worker' })
+    const { token } = (await worker.backlog.next({ claim: true })).todo
+    expect(await problem(punchlist.backlog.claim({ id: todo.id }))).toMatchObject({ code: 'move_refused' })
+    expect(await problem(worker.backlog.complete({ id: '1', reason: 'x', token: token - 1 }))).toMatchObject({
+      code: 'lease_lost',
+    })
+    await worker.backlog.complete({ id: '1', reason: 'closed it', token })
+    expect((await problem(punchlist.backlog.next())).details).toMatchObject({ why: 'all_done' })
+    await punchlist.close()
+    expect(readFileSync(join(root, todo.path), 'utf8')).toContain('status: complete\n')
+    const shown = await answer<{ todo: object }>(['backlog', 'show', 'review/1'], { cwd: root })
+    expect(shown.todo).toMatchObject({ session: 's1', completed_by: 'worker', resolution_reason: 'closed it' })
+  })
+
+  test('is held to the same input as everyone', async () => {
+    const punchlist = await opened({ session: 's1' })
+    const bad = [
+      punchlist.backlog.add({ items: [{ title: '', source: 'review' }] }),
+      punchlist.backlog.add({ items: [] }),
+      punchlist.backlog.add({ items: [{ title: 'a', source: '../up' }] }),
+      punchlist.backlog.dismiss({ id: '1', as: 'boring' as never, reason: 'x' }),
+      punchlist.backlog.show({ id: '../1' }),
+      punchlist.as({ session: '../up' }).backlog.list(),
+    ]
+    for (const one of bad) expect((await problem(one)).code).toBe('bad_input')
+    expect((await punchlist.backlog.list()).todos).toEqual([])
+    expect(await punchlist.events()).toEqual([])
+    await punchlist.close()
+  })
+
+  test('moves it from one engine to another and back', async () => {
+    const punchlist = await open({ root: scratch(), session: 's1', actor: 'me' })
+    const { todo } = await punchlist.backlog.add({ items: [{ title: 'Leak', source: 'review', body: 'It grows.' }] })
+    await punchlist.backlog.claim({ id: '1', triage: true })
+    await punchlist.backlog.release({ id: '1' })
+    const rows = await opened({ session: 's1' })
+    await rows.import(await punchlist.export())
+    const before = await punchlist.backlog.show({ id: todo.id })
+    expect(await rows.backlog.show({ id: todo.id })).toEqual(before)
+    const root = scratch()
+    const again = await open({ root, session: 's1' })
+    await again.import(await rows.export())
+    expect(await again.backlog.show({ id: todo.id })).toEqual(before)
+    for (const one of [punchlist, rows, again]) await one.close()
   })
 })
 

@@ -105,5 +105,8 @@ export const ready = (title: string, more: Readonly<Record<string, unknown>> = {
   ...more,
 })
 
+/** A todo without its lease: some engines keep how long it still holds, and work out when that is. */
+export const leaseless = <T extends ToldTodo>({ leaseUntil: _, ...rest }: T): Omit<T, 'leaseUntil'> => rest
+
 /** The statuses a todo went through. */
 export const path = ({ history }: Shown['todo']): string[] => history.map(({ to }) => to)

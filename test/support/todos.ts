@@ -1,4 +1,4 @@
-import { tidy } from '../../src/backlog/body.ts'
+import { tidy } from '../../src/backlog/file/body.ts'
 import { todo } from '../../src/backlog/kind.ts'
 import { identityOf } from '../../src/backlog/names.ts'
 import type { Draft, Texts } from '../../src/core/kind.ts'

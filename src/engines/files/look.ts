@@ -5,7 +5,7 @@ import type { Discovery, Ledger, Seen, Stamp } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { phaseOf } from '../../core/lifecycle.ts'
 import { problemFor } from './problems.ts'
-import { readText } from './reading.ts'
+import { readContent, readText } from './reading.ts'
 import { formOf, type Place, type Tree } from './tree.ts'
 
 /** File systems tell time in steps: a file written twice within one looks the same. */
@@ -21,6 +21,8 @@ const QUIETLY = { throwIfNoEntry: false } as const
 export class Looker {
   private readonly ledger: Ledger
   private readonly tree: Tree
+  /** Files whose names are not UTF-8, by folder: they cannot be asked for. */
+  readonly unnameable = new Map<string, readonly string[]>()
 
   constructor(ledger: Ledger, tree: Tree) {
     this.ledger = ledger
@@ -44,7 +46,7 @@ export class Looker {
   lookOnce(kind: Kind, id: string): void {
     const known = this.ledger.fileOf(kind, id)
     if (!known) return
-    const stats = lstatSync(this.tree.path(known.folder, known.name), { throwIfNoEntry: false })
+    const stats = this.statsOf(known)
     if (stats && !differs(known, stats) && (!isFresh(known) || this.isAsSeen(kind, this.listOf(kind, id), known)))
       return
     this.ledger.together(() => this.lookAt(kind, id))
@@ -54,10 +56,11 @@ export class Looker {
   lookAt<T extends Item>(kind: Kind<T>, id: string): { item: T; file: Seen } | undefined {
     const known = this.ledger.fileOf(kind, id)
     if (!known) return undefined
-    const stats = lstatSync(this.tree.path(known.folder, known.name), { throwIfNoEntry: false })
+    const stats = this.statsOf(known)
     if (!stats) this.lose(kind, known)
     else if (differs(known, stats) || isFresh(known)) this.take(kind, this.listOf(kind, id), known.folder, [known.name])
     const file = this.ledger.fileOf(kind, id)
+    if (!file) this.reconsider(known.folder)
     const [item] = file ? this.ledger.find(kind, { where: { id } }) : []
     return file && item ? { item, file } : undefined
   }
@@ -80,11 +83,13 @@ export class Looker {
     const changed: string[] = []
     const fresh: Stamp[] = []
     const prefix = `${this.tree.path(folder)}/`
+    this.unnameable.delete(folder)
     for (const name of this.entries(folder)) {
       if (!form.isItem(name)) continue
       const file = known.get(name)
       if (!file) {
-        changed.push(name)
+        if (name.includes('\uFFFD') && !lstatSync(prefix + name, QUIETLY)) this.passOver(folder, name)
+        else changed.push(name)
         continue
       }
       const stats = lstatSync(prefix + name, QUIETLY)
@@ -102,6 +107,10 @@ export class Looker {
     return { changed, gone, some: changed.length > 0 || gone.length > 0 }
   }
 
+  private passOver(folder: string, name: string): void {
+    this.unnameable.set(folder, [...(this.unnameable.get(folder) ?? []), name])
+  }
+
   private isAsSeen(kind: Kind, list: Place['list'], { folder, name, item: id, complaint }: Seen): boolean {
     const look = readText(this.tree.path(folder, name))
     if (!look) return false
@@ -117,6 +126,15 @@ export class Looker {
     for (const { name } of gone) this.lose(kind, this.ledger.file(place.folder, name)!)
     const strange = !this.ledger.folders(kind).includes(place.folder)
     this.take(kind, place.list, place.folder, changed, strange)
+    if (changed.length === 0 && gone.length === 0) return
+    // What could not be taken in may have waited for a number that is free now.
+    const waiting = this.ledger.complaints(place.folder).map(({ name }) => name)
+    if (waiting.length > 0) this.take(kind, place.list, place.folder, waiting)
+  }
+
+  /** Lets the next look read again what could not be taken in: a number may have become free. */
+  private reconsider(folder: string): void {
+    for (const { name } of this.ledger.complaints(folder)) this.ledger.forget(folder, name)
   }
 
   /** Reads files and takes in what stands in them. In a folder that was never seen, none of it can be known. */
@@ -127,11 +145,11 @@ export class Looker {
     const fresh = new Map<string, string>()
     const prefix = `${this.tree.path(folder)}/`
     for (const name of names) {
-      const look = readText(prefix + name)
-      if (!look) continue
-      const content = 'text' in look ? form.read(look.text, name, list) : look
+      const found = readContent(prefix + name, text => form.read(text, name, list))
+      if (!found) continue
+      const { stats, content } = found
       const complain = (line: number, message: string) =>
-        this.complain(kind, files, Looker.seen({ folder, name }, null, look.stats, { line, message }))
+        this.complain(kind, files, Looker.seen({ folder, name }, null, stats, { line, message }))
       if ('message' in content) {
         complain(content.line, content.message)
         continue
@@ -143,17 +161,26 @@ export class Looker {
         continue
       }
       fresh.set(id, name)
-      const file = Looker.seen({ folder, name }, id, look.stats)
+      if (!strange) this.dropOther(kind, folder, name, id)
+      const file = Looker.seen({ folder, name }, id, stats)
       const [item] = strange ? [] : this.ledger.find(kind, { where: { id } })
       if (item) {
-        this.follow(kind, item, content, look.stats)
+        this.follow(kind, item, content, stats)
         files.push(file)
       } else {
-        discoveries.push({ id, fields: content.fields, file, note: noteOf(content, look.stats) })
+        discoveries.push({ id, fields: content.fields, file, note: noteOf(content, stats) })
       }
     }
     this.ledger.discover(kind, discoveries)
     this.ledger.remember(kind, files)
+  }
+
+  /** A file whose number was changed holds another item than before. */
+  private dropOther(kind: Kind, folder: string, name: string, id: string): void {
+    const before = this.ledger.file(folder, name)?.item
+    const [item] = before && before !== id ? this.ledger.find(kind, { where: { id: before } }) : []
+    const at = new Date().toISOString()
+    if (item) this.ledger.drop(kind, item, { by: 'unknown', at, why: `its file has become ${id}` })
   }
 
   /** A file that held an item and cannot be read any more takes the item with it; the file is named instead. */
@@ -220,6 +247,10 @@ export class Looker {
   private listOf(kind: Kind, id: string): Place['list'] {
     const [item] = this.ledger.find(kind, { where: { id } }) as unknown as Fields[]
     return Object.fromEntries(kind.list.map(field => [field, String(item?.[field])]))
+  }
+
+  private statsOf({ folder, name }: Seen): Stats | undefined {
+    return this.tree.isReachable(folder) ? lstatSync(this.tree.path(folder, name), QUIETLY) : undefined
   }
 
   private entries(folder: string): string[] {

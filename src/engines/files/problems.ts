@@ -32,6 +32,7 @@ export function problemFor(error: unknown, path: string): unknown {
       )
     case 'EMFILE':
     case 'ENFILE':
+    case 'ENOMEM':
       return new Problem(
         'store_busy',
         `${path} could not be opened: ${code}`,
@@ -50,4 +51,10 @@ export function leadsOut(path: string): Problem {
     'Remove the symbolic link, or make a folder in its place.',
     { file: path },
   )
+}
+
+export function changedUnderHand(path: string): Problem {
+  return new Problem('changed_meanwhile', `${path} was changed by another program`, 'Read it again and decide anew.', {
+    file: path,
+  })
 }

@@ -1,5 +1,6 @@
 import { constants, lstatSync, readFileSync, type Stats } from 'node:fs'
-import type { Complaint } from '../../core/kind.ts'
+import type { Complaint, Content } from '../../core/kind.ts'
+import { problemFor } from './problems.ts'
 
 /** A todo of a megabyte is a mistake; and what is read is kept in memory. */
 const LARGEST = 1024 * 1024
@@ -31,10 +32,40 @@ export function readText(path: string): Look | (Complaint & { readonly stats: St
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT') return undefined
+    // Nothing is wrong with the file itself.
+    if (code === 'EMFILE' || code === 'ENFILE' || code === 'ENOMEM') throw problemFor(error, path)
     return { stats, line: 1, message: code === 'ELOOP' ? 'is a symbolic link' : `cannot be read: ${code}` }
   }
 }
 
+/** How long a file that is written in place may be half written. */
+const WRITING_MS = 100
+
+export interface Found {
+  readonly stats: Stats
+  /** The whole text; absent where there is none. */
+  readonly text?: string
+  readonly content: Content | Complaint
+}
+
+/**
+ * What stands in a file, or why that cannot be said. Whoever writes a file in
+ * place empties it first: one that cannot be read and has just been written is
+ * read again.
+ */
+export function readContent(path: string, read: (text: string) => Content | Complaint): Found | undefined {
+  for (;;) {
+    const look = readText(path)
+    if (!look) return undefined
+    const found = 'text' in look ? { ...look, content: read(look.text) } : { stats: look.stats, content: look }
+    if (!('message' in found.content)) return found
+    const now = lstatSync(path, QUIETLY)
+    if (now && Math.abs(Date.now() - now.mtimeMs) > WRITING_MS) return found
+    Atomics.wait(NOBODY, 0, 0, 5)
+  }
+}
+
+const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 const QUIETLY = { throwIfNoEntry: false } as const
 // Numbers are taken as they are, whatever the types say.
 const flag = (constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK) as unknown as string

@@ -19,8 +19,8 @@ import type {
   Unreadable,
 } from '../../core/store.ts'
 import { Looker } from './look.ts'
-import { leadsOut, problemFor } from './problems.ts'
-import { readText } from './reading.ts'
+import { changedUnderHand, leadsOut, problemFor } from './problems.ts'
+import { readContent, readText } from './reading.ts'
 import { formOf, type Place, Tree } from './tree.ts'
 import { leftovers, Writing } from './writing.ts'
 
@@ -49,6 +49,8 @@ export class FileStore implements Store {
   private readonly looker: Looker
   private readonly root: string
   private readonly kinds: readonly Kind[]
+  /** The file whose texts were given out last: what becomes of them was decided on this. */
+  private given: { readonly id: string; readonly text: string } | undefined
 
   constructor({ top, root, ledger, tables, kinds }: FileStoreOptions) {
     this.ledger = ledger
@@ -109,13 +111,22 @@ export class FileStore implements Store {
   }
 
   async unreadable(kind: Kind, where: Readonly<Record<string, string>>): Promise<Unreadable[]> {
+    this.tree.outside.clear()
+    const places = this.tree.places(kind, where)
     const outside = [...this.tree.outside].map(path => ({
       file: relative(this.root, path),
       line: 1,
       message: 'leads out of the workspace',
     }))
-    const files = this.tree.places(kind, where).flatMap(({ folder }) => this.ledger.complaints(folder))
-    return [...outside, ...files.map(file => ({ file: this.shown(file), ...file.complaint! }))]
+    const files = places.flatMap(({ folder }) => this.ledger.complaints(folder))
+    const odd = places.flatMap(({ folder }) =>
+      (this.looker.unnameable.get(folder) ?? []).map(name => ({
+        file: this.shown({ folder, name }),
+        line: 1,
+        message: 'has a name that is not UTF-8',
+      })),
+    )
+    return [...outside, ...files.map(file => ({ file: this.shown(file), ...file.complaint! })), ...odd]
   }
 
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
@@ -139,23 +150,14 @@ export class FileStore implements Store {
   }
 
   async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {
-    this.look(kind, query.where)
-    return this.writing(writing => {
-      for (;;) {
-        const [first] = this.ledger.find(kind, { ...query, limit: 1 })
-        if (!first) return undefined
-        const now = this.looker.lookAt(kind, first.id)
-        // Somebody else has written it since: whether it is still the one is asked again.
-        if (!now || now.item.revision !== first.revision) continue
-        const taken = this.ledger.take(kind, { where: { id: first.id } }, claim, note)!
-        const fields = { ...claim.fields, owner: claim.owner }
-        this.rewrite(kind, writing, now.file, {
-          fields,
-          happened: happened(first.status, claim.fields['status'], note),
-        })
-        return taken
+    for (let attempt = 1; ; attempt++) {
+      this.look(kind, query.where)
+      try {
+        return this.writing(writing => this.takeFirst(kind, writing, query, claim, note))
+      } catch (error) {
+        if (!(error instanceof Problem && error.code === 'changed_meanwhile') || attempt === 10) throw error
       }
-    })
+    }
   }
 
   async renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T> {
@@ -247,14 +249,24 @@ export class FileStore implements Store {
         ok: bad.length === 0,
         detail: bad.length === 0 ? `${length}, each can be read` : `${bad.length} cannot be read: ${names.join('; ')}`,
       })
-      const left = this.tree.places(kind, {}).flatMap(({ folder }) => leftovers(this.tree.path(folder)))
-      if (mend) this.ledger.together(() => left.forEach(path => unlinkSync(path)))
+      const left = this.leftovers(kind, mend)
       if (left.length > 0) {
         const detail = mend ? `${left.length} removed` : left.map(path => relative(this.root, path)).join(', ')
         findings.push({ check: 'files that a killed program left', ok: mend, detail })
       }
     }
     return findings
+  }
+
+  private leftovers(kind: Kind, mend: boolean): string[] {
+    const all = () => this.tree.places(kind, {}).flatMap(({ folder }) => leftovers(this.tree.path(folder)))
+    if (all().length === 0) return []
+    // Nobody writes while we hold the lock: what is there now, nobody needs.
+    return this.ledger.together(() => {
+      const left = all()
+      if (mend) for (const path of left) unlinkSync(path)
+      return left
+    })
   }
 
   async close(): Promise<void> {
@@ -266,7 +278,7 @@ export class FileStore implements Store {
     const id = where['id']
     const known = typeof id === 'string' ? this.ledger.fileOf(kind, id) : undefined
     if (known) this.looker.lookOnce(kind, String(id))
-    else this.looker.look(kind, where)
+    if (!known || !this.ledger.fileOf(kind, String(id))) this.looker.look(kind, where)
   }
 
   /** All lists of the sessions that these drafts go to. */
@@ -279,6 +291,29 @@ export class FileStore implements Store {
       ]),
     )
     for (const where of wanted.values()) this.looker.look(kind, where)
+  }
+
+  private takeFirst<T extends Item>(
+    kind: Kind<T>,
+    writing: Writing,
+    query: Query,
+    claim: Claim,
+    note: Note,
+  ): T | undefined {
+    for (;;) {
+      const [first] = this.ledger.find(kind, { ...query, limit: 1 })
+      if (!first) return undefined
+      const now = this.looker.lookAt(kind, first.id)
+      // Somebody else has written it since: whether it is still the one is asked again.
+      if (!now || now.item.revision !== first.revision) continue
+      const taken = this.ledger.take(kind, { where: { id: first.id } }, claim, note)!
+      const fields = { ...claim.fields, owner: claim.owner }
+      this.rewrite(kind, writing, now.file, {
+        fields,
+        happened: happened(first.status, claim.fields['status'], note),
+      })
+      return taken
+    }
   }
 
   private present<T extends Item>(kind: Kind<T>, id: string): { item: T; file: Seen } {
@@ -334,21 +369,25 @@ export class FileStore implements Store {
     if (!look || !('text' in look)) throw changedUnderHand(path)
     const { ino, mtimeMs, size } = look.stats
     if (ino !== file.ino || mtimeMs !== file.mtime || size !== file.size) throw changedUnderHand(path)
+    const given = this.given?.id === file.item ? this.given : undefined
+    this.given = undefined
+    if (change.texts && given && given.text !== look.text) throw changedUnderHand(path)
     const text = formOf(kind).edit(look.text, change)
     if (text === look.text) return
-    const stats = writing.replace(path, text, look.stats.mode)
+    const stats = writing.replace(path, text, look.stats)
     this.ledger.remember(kind, [Looker.seen(file, file.item, stats)])
   }
 
   private contentOf(kind: Kind, id: string): Content | undefined {
     const file = this.ledger.fileOf(kind, id)
-    if (!file) return undefined
-    const path = this.tree.path(file.folder, file.name)
-    const look = readText(path)
-    if (!look) return undefined
+    if (!file || !this.tree.isReachable(file.folder)) return undefined
     const [item] = this.ledger.find(kind, { where: { id } }) as unknown as Fields[]
     const list = this.tree.placeOf(kind, item ?? {}).list
-    const content = 'text' in look ? formOf(kind).read(look.text, file.name, list) : look
+    const path = this.tree.path(file.folder, file.name)
+    const found = readContent(path, text => formOf(kind).read(text, file.name, list))
+    if (!found) return undefined
+    const { content, text } = found
+    this.given = text === undefined ? undefined : { id, text }
     if (!('message' in content)) return content
     throw new Problem(
       'unreadable_file',
@@ -398,12 +437,6 @@ const LOOK_MS = 2000
 
 function happened(from: string, to: unknown, { at, by, why }: Note): Happening | undefined {
   return typeof to === 'string' && to !== from ? { at, from, to, by, why: why ?? null } : undefined
-}
-
-function changedUnderHand(path: string): Problem {
-  return new Problem('changed_meanwhile', `${path} was changed by another program`, 'Read it again and decide anew.', {
-    file: path,
-  })
 }
 
 function within({ after = 0, limit, last }: EventQuery, events: readonly Event[]): Event[] {

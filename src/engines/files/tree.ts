@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import type { FileForm, Kind } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { leadsOut, problemFor } from './problems.ts'
@@ -58,19 +58,37 @@ export class Tree {
 
   /** Makes the folder of a list, and all that lead there. */
   make(folder: string): void {
-    let path = this.top
-    this.makeOne(path)
-    for (const segment of folder.split('/')) {
-      path = join(path, segment)
-      this.makeOne(path)
+    const way = this.wayTo(folder)
+    for (const path of way) this.makeOne(path)
+    if (!this.isInside(way.at(-1)!)) throw leadsOut(way.at(-1)!)
+  }
+
+  /** Whether nothing on the way to a folder leads out of the workspace. */
+  isReachable(folder: string): boolean {
+    for (const path of this.wayTo(folder)) {
+      const stats = lstatSync(path, { throwIfNoEntry: false })
+      if (!stats) return true
+      if (stats.isSymbolicLink() && !this.leadsInside(path)) {
+        this.outside.add(path)
+        return false
+      }
     }
-    if (!this.isInside(path)) throw leadsOut(path)
+    return true
   }
 
   isInside(path: string): boolean {
     const real = realpathSync(path)
     const root = realpathSync(this.root)
     return real === root || real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)
+  }
+
+  /** Every folder between the workspace and this one, which is the last. */
+  private wayTo(folder: string): string[] {
+    const way: string[] = []
+    for (const segment of [...relative(this.root, this.top).split(sep), ...folder.split('/').filter(Boolean)]) {
+      way.push(join(way.at(-1) ?? this.root, segment))
+    }
+    return way
   }
 
   private makeOne(path: string): void {
@@ -85,7 +103,7 @@ export class Tree {
 
   private below(kind: Kind, where: Fields, depth: number): Place[] {
     const form = formOf(kind)
-    let found: Place[] = [{ folder: '', list: {} }]
+    let found: Place[] = this.isReachable('') ? [{ folder: '', list: {} }] : []
     for (const segment of form.folders.slice(0, depth)) {
       const field = fieldIn(segment)
       found = found.flatMap(place => {

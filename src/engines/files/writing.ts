@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Problem } from '../../core/problem.ts'
-import { problemFor } from './problems.ts'
+import { changedUnderHand, problemFor } from './problems.ts'
 
 /** Names of files that are being written: never taken for items, and safe to delete once their writer is gone. */
 const UNFINISHED = /^\.punchlist-[\w-]+\.tmp$/
@@ -25,7 +25,7 @@ const UNFINISHED = /^\.punchlist-[\w-]+\.tmp$/
  * in between leaves files that the next look takes in, and temporary ones.
  */
 export class Writing {
-  private readonly undo: (() => void)[] = []
+  private readonly undo: (() => unknown)[] = []
   private readonly temporary: string[] = []
   private readonly folders = new Set<string>()
 
@@ -48,19 +48,28 @@ export class Writing {
     return lstatSync(path)
   }
 
-  /** Puts a new text where an old one is, under the same name and with the same permissions. */
-  replace(path: string, text: string, mode: number): Stats {
-    const draft = this.draft(path, text, mode & 0o7777)
+  /**
+   * Puts a new text where an old one is, under the same name and with the same
+   * permissions. `seen` is the old one as it was read: putting the new one down
+   * safely takes time, and somebody may have written meanwhile.
+   */
+  replace(path: string, text: string, seen: Stats): Stats {
+    const draft = this.draft(path, text, seen.mode & 0o7777)
     const old = this.name(path, 'old')
     guarded(path, () => {
       try {
         linkSync(path, old)
         this.temporary.push(old)
-        this.undo.push(() => renameSync(old, path))
       } catch (error) {
         if (!LINKLESS.has(codeOf(error))) throw error
       }
+      if (!isSame(lstatSync(path), seen)) throw changedUnderHand(path)
       renameSync(draft, path)
+      const { ino } = lstatSync(path)
+      this.undo.push(() => lstatSync(path).ino === ino && renameSync(old, path))
+      // Written in place until the very last moment: the old one comes back then.
+      const late = lstatSync(old, { throwIfNoEntry: false })
+      if (late && !isSame(late, seen)) throw changedUnderHand(path)
     })
     this.folders.add(dirname(path))
     return lstatSync(path)
@@ -121,6 +130,10 @@ export function syncFolder(folder: string): void {
   })
 }
 
+function isSame(one: Stats, other: Stats): boolean {
+  return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
+}
+
 const LINKLESS = new Set(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP', 'EMLINK'])
 
 function guarded<T>(path: string, work: () => T): T {
@@ -132,7 +145,7 @@ function guarded<T>(path: string, work: () => T): T {
 }
 
 /** What cannot be tidied up now is left for the next one who looks. */
-function quietly(step: () => void): void {
+function quietly(step: () => unknown): void {
   try {
     step()
   } catch {

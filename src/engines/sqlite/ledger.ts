@@ -1,5 +1,5 @@
 import type { Note } from '../../core/event.ts'
-import { columnsOf, listKey, stored } from '../../core/keeping.ts'
+import { columnsOf, listKey, numberOf, stored } from '../../core/keeping.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import type { Discovery, Ledger, Seen, Stamp } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
@@ -56,9 +56,10 @@ export class SqliteLedger implements Ledger {
   discover(kind: Kind, found: readonly Discovery[]): void {
     const mirror = mirrorOf(kind)
     const columns = columnsOf(mirror)
+    const counts = new Map(found.map(({ id }) => [id, this.countsFor(kind, id)]))
     const values = (rows: readonly Discovery[]) =>
       rows.flatMap(({ id, fields }) => {
-        const row: Fields = { ...fields, id, token: 0, revision: 1 }
+        const row: Fields = { ...fields, id, ...counts.get(id) }
         return columns.map(name => stored(mirror, name, row[name]))
       })
     this.insertMany(`INSERT INTO ${mirror.table} (${columns.join(', ')})`, columns.length, found, values)
@@ -69,9 +70,17 @@ export class SqliteLedger implements Ledger {
       rows =>
         rows.flatMap(({ id, fields, note }) => {
           const { title, status } = fields
-          return [note.at, kind.name, id, String(title), null, String(status), note.by, note.why ?? null, 1, 0]
+          const { revision, token } = counts.get(id)!
+          const what = [note.at, kind.name, id, String(title), null, String(status), note.by, note.why ?? null]
+          return [...what, revision, token]
         }),
     )
+    const last = new Map<string, Fields>()
+    for (const { fields } of found) {
+      const key = listKey(kind, fields)
+      if (numberOf(kind, fields) >= numberOf(kind, last.get(key) ?? {})) last.set(key, fields)
+    }
+    for (const fields of last.values()) keepNumber(this.connection, kind, fields)
     this.remember(
       kind,
       found.map(({ file }) => file),
@@ -148,6 +157,15 @@ export class SqliteLedger implements Ledger {
 
   raiseNumber(kind: Kind, list: Fields, number: number): void {
     keepNumber(this.connection, kind, list, number)
+  }
+
+  /** A file that was away and is back: whoever had its item before must not be taken for whoever has it now. */
+  private countsFor(kind: Kind, id: string): { token: number; revision: number } {
+    const [last] = this.connection.lists(
+      'SELECT token, revision FROM events WHERE kind = ? AND id = ? ORDER BY seq DESC LIMIT 1',
+      [kind.name, id],
+    )
+    return last ? { token: Number(last[0]) + 1, revision: Number(last[1]) + 1 } : { token: 0, revision: 1 }
   }
 
   private seen(which: string, values: readonly string[]): Seen[] {

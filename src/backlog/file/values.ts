@@ -1,7 +1,7 @@
-import type { Complaint } from '../core/kind.ts'
+import type { Complaint } from '../../core/kind.ts'
+import { digits } from '../names.ts'
+import { FRONTMATTER, type FrontmatterKey, PRIORITIES, TODO_STATUSES } from '../record.ts'
 import type { Entry, Frontmatter } from './frontmatter.ts'
-import { digits } from './names.ts'
-import { FRONTMATTER, type FrontmatterKey, PRIORITIES, TODO_STATUSES } from './record.ts'
 import { stripped } from './spaces.ts'
 import { priorityWord, statusWord } from './spelling.ts'
 import { type Node, nodeOf, type Value } from './yaml.ts'
@@ -51,7 +51,7 @@ export function knownIn(text: string, { entries }: Frontmatter): Known | Complai
 const PLACES: ReadonlyMap<string, number> = new Map(KEYS.map((key, place) => [key, place]))
 const A_STATUS = `use one of ${TODO_STATUSES.join(', ')}`
 const NOTHING = {
-  ...Object.fromEntries(KEYS.map(key => [key, FRONTMATTER[key] === 'json' ? [] : null])),
+  ...Object.fromEntries(KEYS.map(key => [key, FRONTMATTER[key] === 'json' ? Object.freeze([]) : null])),
   schema_version: 1,
   priority: 'p2',
 } as unknown as Readonly<Values>

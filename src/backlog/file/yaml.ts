@@ -1,4 +1,4 @@
-import type { Complaint } from '../core/kind.ts'
+import type { Complaint } from '../../core/kind.ts'
 import { blockText } from './block.ts'
 import { flowValue } from './flow.ts'
 import type { Line } from './frontmatter.ts'
@@ -33,8 +33,13 @@ interface Source {
  */
 export function nodeOf(source: Source): Node | Complaint {
   const { rest, more, line } = source
-  if (more.length === 0 && rest === ' null') return NOTHING
-  if (more.length === 0 && SIMPLE.test(rest)) return plainNode(meaning(stripped(rest)), '', NONE)
+  // What our own files are full of.
+  if (more.length === 0) {
+    if (rest === ' null') return NOTHING
+    if (rest === ' []') return EMPTY
+    if (SIMPLE.test(rest)) return plainNode(meaning(stripped(rest)), '', NONE)
+    if (QUOTED.test(rest)) return { value: rest.slice(2, -1), plain: false, comment: '', comments: NONE }
+  }
   const first = stripped(rest)
   switch (first[0]) {
     case undefined:
@@ -63,7 +68,9 @@ export function nodeOf(source: Source): Node | Complaint {
 
 const NONE: readonly Line[] = []
 const NOTHING: Node = { value: null, plain: true, comment: '', comments: NONE }
+const EMPTY: Node = { value: Object.freeze([]), plain: false, comment: '', comments: NONE }
 const TAB = 'indented with a tab: use spaces'
+const QUOTED = /^ "[^"\\]+"$/
 const SIMPLE = /^ ?[\w/][\w./-]*$/
 
 function plainNode(value: Value, comment: string, comments: readonly Line[]): Node {

@@ -1,12 +1,14 @@
-import type { Complaint, Content, FileForm } from '../core/kind.ts'
+import type { Complaint, Content, FileForm } from '../../core/kind.ts'
+import type { Fields } from '../../core/lifecycle.ts'
+import { digits, identityOf, isSession, isSource, isWorkflow } from '../names.ts'
+import { type Extra, TODO_STATUSES } from '../record.ts'
 import { tidy } from './body.ts'
 import { type Document, documentOf } from './document.ts'
 import { edited } from './edit.ts'
 import { HISTORY, row, TABLE_HEAD } from './history.ts'
 import { oneLine } from './markdown.ts'
-import { digits, identityOf, isSession, isSource, isWorkflow } from './names.ts'
-import { type Extra, TODO_STATUSES } from './record.ts'
-import { KEYS } from './values.ts'
+import { later, quickly } from './quick.ts'
+import { KEYS, type Values } from './values.ts'
 import { keyLine, storable, whole } from './writing.ts'
 
 /** A todo as a markdown file. */
@@ -19,8 +21,13 @@ export const todoFile: FileForm = {
   },
   isItem: name => /^(?:\d{3,}(?:-.*)?|task-\d.*)\.[mM][dD]$/.test(name),
   read(text, name, list) {
-    const document = documentOf(text)
-    return 'message' in document ? document : contentOf(document, name, list)
+    const quick = quickly(text)
+    if (quick) {
+      const { values, title } = quick
+      const content = later(() => carefully(text, name, list) as Content)
+      return Object.assign(content, { fields: fieldsOf(values, title, values.issue_id, null, name, list) })
+    }
+    return carefully(text, name, list)
   },
   write(content) {
     const { fields, texts, history } = content
@@ -40,28 +47,31 @@ export const todoFile: FileForm = {
   edit: edited,
 }
 
-function contentOf(document: Document, name: string, list: Readonly<Record<string, string>>): Content | Complaint {
+/** Reads a file whoever wrote it. */
+export function carefully(text: string, name: string, list: List): Content | Complaint {
+  const document = documentOf(text)
+  if ('message' in document) return document
   const { values, layout, body } = document
-  const issue_id = values.issue_id ?? numberIn(name)
-  if (issue_id === undefined) return { line: 1, message: 'issue_id is missing, and the name of the file has no number' }
+  const number = values.issue_id ?? numberIn(name)
+  if (number === undefined) return { line: 1, message: 'issue_id is missing, and the name of the file has no number' }
+  const title = oneLine(layout.title ?? document.title ?? '') || titleIn(name)
+  const fields = fieldsOf(values, title, number, extraOf(document), name, list)
+  return { fields, texts: { body }, history: layout.table?.rows ?? [] }
+}
+
+type List = Readonly<Record<string, string>>
+
+function fieldsOf(
+  values: Values,
+  title: string,
+  issue_id: Values['issue_id'],
+  extra: Extra | null,
+  file: string,
+  list: List,
+): Fields {
   const { workflow, session, source } = list
-  const extra: Extra | null = extraOf(document)
-  return {
-    fields: {
-      title: oneLine(layout.title ?? document.title ?? '') || titleIn(name),
-      owner: values.assigned_to,
-      identity: identityOf(list, values.finding_id as string | null, values.source_ref as string | null),
-      workflow,
-      session,
-      file: name,
-      ...values,
-      source,
-      issue_id,
-      extra,
-    },
-    texts: { body },
-    history: layout.table?.rows ?? [],
-  }
+  const identity = identityOf(list, values.finding_id as string | null, values.source_ref as string | null)
+  return { title, owner: values.assigned_to, identity, workflow, session, file, ...values, source, issue_id, extra }
 }
 
 function extraOf({ foreign, layout: { tail } }: Document): Extra | null {

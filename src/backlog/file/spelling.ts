@@ -1,4 +1,4 @@
-import { PRIORITIES, type Priority, TODO_STATUSES, type TodoStatus } from './record.ts'
+import { PRIORITIES, type Priority, TODO_STATUSES, type TodoStatus } from '../record.ts'
 
 /** The status that somebody meant; undefined for a word that is none. */
 export function statusWord(text: string): TodoStatus | undefined {

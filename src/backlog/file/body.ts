@@ -1,3 +1,4 @@
+import { HISTORY } from './history.ts'
 import { type Heading, oneLine, outline, trimmed, unixLines } from './markdown.ts'
 
 const SECTIONS = [
@@ -36,7 +37,7 @@ export function hasHistory(text: string): boolean {
 }
 
 export function isHistory({ level, text }: Heading): boolean {
-  return level === 2 && /^status history(?:[ \t]+#+)?$/i.test(text)
+  return level === 2 && (text === HISTORY || /^status history(?:[ \t]+#+)?$/i.test(text))
 }
 
 /** The body with one more entry in its work log; as it is when that entry is the last one already. */

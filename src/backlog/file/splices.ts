@@ -1,5 +1,5 @@
-import type { Happening } from '../core/kind.ts'
-import type { Fields } from '../core/lifecycle.ts'
+import type { Happening } from '../../core/kind.ts'
+import type { Fields } from '../../core/lifecycle.ts'
 import type { Document } from './document.ts'
 import type { Entry } from './frontmatter.ts'
 import { HISTORY, row, TABLE_HEAD } from './history.ts'
@@ -44,7 +44,7 @@ export function fieldSplices(text: string, { front, values, places }: Document, 
 export function rowSplice(text: string, { front: { eol }, layout }: Document, happened: Happening): Splice {
   const line = row(happened)
   const { heading, table } = layout
-  if (table) return inserted(table.end, eol + line)
+  if (table) return below(text, table.end, [line], eol)
   const head = TABLE_HEAD.replaceAll('\n', eol)
   if (heading) {
     const close = text.slice(heading.end + 1).search(/\S/) === 0 ? eol : ''
@@ -73,13 +73,24 @@ export function bodySplice(text: string, { front: { eol }, layout }: Document, b
   const from = start + length(old.slice(0, head))
   if (foot > 0)
     return { from, to: end - length(old.slice(old.length - foot)) + 1, text: changed.map(line => line + eol).join('') }
-  if (old.length === head) return inserted(end, changed.map(line => eol + line).join(''))
-  if (changed.length === 0) return { from: contentEnd(text, from - 1), to: end, text: '' }
+  if (old.length === head) return below(text, end, changed, eol)
+  if (changed.length === 0) {
+    const after = nextLine(text, end)
+    return after > 0 ? { from, to: after, text: '' } : { from: contentEnd(text, from - 1), to: end, text: '' }
+  }
   return { from, to: end, text: changed.join(eol) }
 }
 
 function inserted(place: number, text: string): Splice {
   return { from: place, to: place, text }
+}
+
+/** Lines after the one that ends here. That one keeps its line break; only where it has none is one put before. */
+function below(text: string, end: number, lines: readonly string[], eol: string): Splice {
+  const next = nextLine(text, end)
+  return next > 0
+    ? inserted(next, lines.map(line => line + eol).join(''))
+    : inserted(end, lines.map(line => eol + line).join(''))
 }
 
 /** What lies below the line of a key, but for comments, is its value. */
@@ -93,6 +104,7 @@ function replacing(text: string, entry: Entry, line: string): Splice[] {
   ]
 }
 
+/** Where the next line begins; 0 when there is none. */
 function nextLine(text: string, end: number): number {
   return text.indexOf('\n', end) + 1
 }

@@ -1,5 +1,5 @@
-import type { FileForm } from '../core/kind.ts'
-import { Problem } from '../core/problem.ts'
+import type { FileForm } from '../../core/kind.ts'
+import { Problem } from '../../core/problem.ts'
 import { tidy } from './body.ts'
 import { type Document, documentOf } from './document.ts'
 import { asRead } from './history.ts'

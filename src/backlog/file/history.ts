@@ -1,4 +1,4 @@
-import type { Happening } from '../core/kind.ts'
+import type { Happening } from '../../core/kind.ts'
 import { oneLine } from './markdown.ts'
 import { statusWord } from './spelling.ts'
 
@@ -28,11 +28,13 @@ export function tableIn(
   }
   if (start >= to) return undefined
   const rows: Happening[] = []
-  let end = start
-  let count = 0
-  for (let at = start; at < to && isRow(text, at); at = end + 1) {
+  // The head is nearly always ours: no need to look at its cells.
+  const ours = text.startsWith(TABLE_HEAD, start)
+  let end = ours ? lineEnd(text, start + TABLE_HEAD.length, to) : start
+  let count = ours ? 2 : 0
+  for (let at = ours ? end + 1 : start; at < to && isRow(text, at); at = end + 1) {
     end = lineEnd(text, at, to)
-    const line = text.slice(at, end).trim()
+    const line = oneLine(text.slice(at, end))
     // What stands above the rule is the head.
     if (count++ < 2 && isRule(line)) rows.length = 0
     else {

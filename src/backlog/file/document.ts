@@ -1,4 +1,4 @@
-import type { Complaint } from '../core/kind.ts'
+import type { Complaint } from '../../core/kind.ts'
 import { type Frontmatter, frontmatterOf } from './frontmatter.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { unixLines } from './markdown.ts'

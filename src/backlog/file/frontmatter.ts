@@ -1,4 +1,4 @@
-import type { Complaint } from '../core/kind.ts'
+import type { Complaint } from '../../core/kind.ts'
 import { stripped } from './spaces.ts'
 import { KEYS } from './values.ts'
 
@@ -57,20 +57,15 @@ export function frontmatterOf(text: string): Frontmatter | Complaint {
       flush(pending, entries)
       return { entries, open, after: newline < 0 ? text.length : newline, eol: text[open] === '\r' ? '\r\n' : '\n' }
     }
-    const colon = code === SPACE || code === TAB || code === HASH ? -1 : colonIn(text, start, end)
-    if (colon >= 0 && !isItem(text, start, end)) {
+    // Most files have our keys in our order: one that is where it is expected needs no search and no new string.
+    const known = expected < KEYS.length && text.startsWith(KEY_STARTS[expected]!, start) ? KEYS[expected] : undefined
+    const colon = known ? start + known.length : colonIn(text, start, end)
+    if (colon >= 0) {
       if (pending.length > 0) pending = flush(pending, entries)
       more = undefined
-      const place = placeOf(text, start, colon, expected)
-      expected = place + 1
-      entries.push({
-        key: KEYS[place] ?? keyOf(text, start, colon),
-        line,
-        start,
-        end,
-        rest: text.slice(colon + 1, end),
-        more: NONE,
-      })
+      const key = known ?? keyOf(text, start, colon)
+      expected = known ? expected + 1 : (KEYS as readonly string[]).indexOf(key) + 1
+      entries.push({ key, line, start, end, rest: text.slice(colon + 1, end), more: NONE })
       continue
     }
     const found: Line = { text: text.slice(start, end), line, start, end }
@@ -94,6 +89,7 @@ export function frontmatterOf(text: string): Frontmatter | Complaint {
 }
 
 const NONE: readonly Line[] = []
+const KEY_STARTS = KEYS.map(key => `${key}: `)
 const TAB = 9
 const SPACE = 32
 const HASH = 35
@@ -115,20 +111,16 @@ function isItem(text: string, start: number, end: number): boolean {
   return text.charCodeAt(start) === DASH && (start + 1 === end || text.charCodeAt(start + 1) === SPACE)
 }
 
-/** The colon after a key: the first that a space or the end of the line follows. */
+/** The colon after a key: the first that a space or the end of the line follows; -1 in a line that has no key. */
 function colonIn(text: string, start: number, end: number): number {
+  const code = text.charCodeAt(start)
+  if (code === SPACE || code === TAB || code === HASH || isItem(text, start, end)) return -1
   for (let at = start; at < end; at++) {
     if (text.charCodeAt(at) !== COLON) continue
     const next = at + 1 === end ? SPACE : text.charCodeAt(at + 1)
     if (next === SPACE || next === TAB) return at
   }
   return -1
-}
-
-/** Most files have our keys in our order: a key that is where it is expected needs no new string. */
-function placeOf(text: string, start: number, colon: number, expected: number): number {
-  const key = KEYS[expected]
-  return key !== undefined && key.length === colon - start && text.startsWith(key, start) ? expected : -1
 }
 
 function keyOf(text: string, start: number, colon: number): string {

@@ -1,5 +1,5 @@
-import type { Fields } from '../core/lifecycle.ts'
-import { FRONTMATTER, type FrontmatterKey } from './record.ts'
+import type { Fields } from '../../core/lifecycle.ts'
+import { FRONTMATTER, type FrontmatterKey } from '../record.ts'
 import type { Values } from './values.ts'
 
 /** One line of the frontmatter. */
