@@ -1,5 +1,6 @@
 import type { InferInput, InferOutput } from 'valibot'
 import * as backlog from './backlog/operations.ts'
+import * as reports from './backlog/reports.ts'
 import type { Event } from './core/event.ts'
 import { type Caller, type CompletionMode, type Operation, perform, type Scope } from './core/operation.ts'
 import type { EventQuery, Store } from './core/store.ts'
@@ -48,10 +49,10 @@ export interface Punchlist {
   /** Every verb of the backlog; `add` takes the todos in `items`. */
   readonly backlog: {
     readonly add: Verb<typeof backlog.backlogAdd>
-    readonly list: Easy<typeof backlog.backlogList>
-    readonly show: Verb<typeof backlog.backlogShow>
+    readonly list: Easy<typeof reports.backlogList>
+    readonly show: Verb<typeof reports.backlogShow>
     readonly next: Easy<typeof backlog.backlogNext>
-    readonly search: Verb<typeof backlog.backlogSearch>
+    readonly search: Verb<typeof reports.backlogSearch>
     readonly triage: Easy<typeof backlog.backlogTriage>
     readonly approve: Verb<typeof backlog.backlogApprove>
     readonly dismiss: Verb<typeof backlog.backlogDismiss>
@@ -65,8 +66,8 @@ export interface Punchlist {
     readonly reopen: Verb<typeof backlog.backlogReopen>
     readonly log: Verb<typeof backlog.backlogLog>
     readonly sweep: Easy<typeof backlog.backlogSweep>
-    readonly stale: Easy<typeof backlog.backlogStale>
-    readonly graph: Easy<typeof backlog.backlogGraph>
+    readonly stale: Easy<typeof reports.backlogStale>
+    readonly graph: Easy<typeof reports.backlogGraph>
   }
   /** Everything that is stored, in a form that every engine takes in. */
   export(): Promise<Export>
@@ -109,10 +110,10 @@ function punchlistFor(caller: Caller): Punchlist {
     },
     backlog: {
       add: input => perform(backlog.backlogAdd, caller, input),
-      list: (input = {}) => perform(backlog.backlogList, caller, input),
-      show: input => perform(backlog.backlogShow, caller, input),
+      list: (input = {}) => perform(reports.backlogList, caller, input),
+      show: input => perform(reports.backlogShow, caller, input),
       next: (input = {}) => perform(backlog.backlogNext, caller, input),
-      search: input => perform(backlog.backlogSearch, caller, input),
+      search: input => perform(reports.backlogSearch, caller, input),
       triage: (input = {}) => perform(backlog.backlogTriage, caller, input),
       approve: input => perform(backlog.backlogApprove, caller, input),
       dismiss: input => perform(backlog.backlogDismiss, caller, input),
@@ -126,8 +127,8 @@ function punchlistFor(caller: Caller): Punchlist {
       reopen: input => perform(backlog.backlogReopen, caller, input),
       log: input => perform(backlog.backlogLog, caller, input),
       sweep: (input = {}) => perform(backlog.backlogSweep, caller, input),
-      stale: (input = {}) => perform(backlog.backlogStale, caller, input),
-      graph: (input = {}) => perform(backlog.backlogGraph, caller, input),
+      stale: (input = {}) => perform(reports.backlogStale, caller, input),
+      graph: (input = {}) => perform(reports.backlogGraph, caller, input),
     },
     export: () => exportFrom(store),
     import: document => importInto(store, document),

@@ -1,14 +1,40 @@
 import type { Operation } from './core/operation.ts'
 
 /** The rooms and what each offers, loaded when first asked for: one command needs one room. */
-const ROOMS: Readonly<Record<string, () => Promise<Record<string, Operation<never>>>>> = {
+const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
   plan: async () => {
-    const { createTodo, listTodo, startTodo, completeTodo, carryTodo, turnTodo } = await import('./plans/operations.ts')
-    return { createTodo, listTodo, startTodo, completeTodo, carryTodo, turnTodo }
+    const room = await import('./plans/operations.ts')
+    return [room.createTodo, room.listTodo, room.startTodo, room.completeTodo, room.carryTodo, room.turnTodo]
   },
-  backlog: async () => await import('./backlog/operations.ts'),
-  status: async () => ({ status: (await import('./overview.ts')).status }),
-  log: async () => ({ log: (await import('./overview.ts')).log }),
+  // By name: a module of the built program also exports what other modules share with it.
+  backlog: async () => {
+    const room = await import('./backlog/operations.ts')
+    const reports = await import('./backlog/reports.ts')
+    return [
+      room.backlogAdd,
+      reports.backlogList,
+      reports.backlogShow,
+      room.backlogNext,
+      reports.backlogSearch,
+      room.backlogTriage,
+      room.backlogApprove,
+      room.backlogDismiss,
+      room.backlogClaim,
+      room.backlogRelease,
+      room.backlogComplete,
+      room.backlogBlock,
+      room.backlogUnblock,
+      room.backlogInterrupt,
+      room.backlogResume,
+      room.backlogReopen,
+      room.backlogLog,
+      room.backlogSweep,
+      reports.backlogStale,
+      reports.backlogGraph,
+    ]
+  },
+  status: async () => [(await import('./overview.ts')).status],
+  log: async () => [(await import('./overview.ts')).log],
 }
 
 export const ROOM_NAMES = Object.keys(ROOMS)
@@ -16,7 +42,7 @@ export const ROOM_NAMES = Object.keys(ROOMS)
 /** Every operation of one room; none for a name that is not a room. */
 export async function operationsOf(room: string): Promise<Operation[]> {
   const load = Object.hasOwn(ROOMS, room) ? ROOMS[room] : undefined
-  return load ? Object.values(await load()) : []
+  return load ? await load() : []
 }
 
 /** What is offered to models from one room. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { alreadyThere, repeated } from './core/keeping.ts'
 import type { Content, FieldType, Item, Kind } from './core/kind.ts'
 import type { Fields } from './core/lifecycle.ts'
 import { checked } from './core/operation.ts'
@@ -22,7 +23,7 @@ const exported = v.object({
     v.object({
       kind: v.string(),
       id: v.string(),
-      token: v.number(),
+      token: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 31 - 1)),
       fields: v.record(v.string(), v.unknown()),
       texts: v.record(v.string(), v.string()),
       history: v.array(happening),
@@ -78,6 +79,7 @@ export async function importInto(store: Store, document: unknown): Promise<Impor
       else if (JSON.stringify(await keptFrom(store, kind, there)) === JSON.stringify(item)) known++
       else differing.push(item.id)
     }
+    await refuseTwins(store, kind, fresh)
     batches.push({ kind, fresh })
   }
   if (differing.length > 0) {
@@ -94,6 +96,17 @@ export async function importInto(store: Store, document: unknown): Promise<Impor
     added += fresh.length
   }
   return { added, known }
+}
+
+/** What could not stand beside something else is found before anything is written: kinds are taken in one after the other. */
+async function refuseTwins(store: Store, kind: Kind, items: readonly Kept[]): Promise<void> {
+  const identities = items.map(({ fields }) => fields['identity']).filter(identity => typeof identity === 'string')
+  const twins = [...repeated(items.map(({ id }) => id)), ...repeated(identities)]
+  for (const identity of identities) {
+    const [held] = await store.find(kind, { where: { identity }, limit: 1 })
+    if (held) twins.push(held.id)
+  }
+  if (twins.length > 0) throw alreadyThere(kind, twins)
 }
 
 async function* itemsOf(store: Store, kind: Kind): AsyncGenerator<Kept> {
@@ -124,18 +137,23 @@ function listOf(kind: Kind, fields: Fields): Record<string, string> {
   return Object.fromEntries(kind.list.map(field => [field, String(fields[field])]))
 }
 
+const COMMON = { title: 'text', status: 'text', owner: 'text', identity: 'text' } as const
+/** In bytes, on the file systems that are common. */
+const LONGEST_NAME = 255
+
 /** A document from outside is held to what a kind has before any of it becomes a column or the name of a file. */
 function refuseStrangeFields(kind: Kind, { id, fields, texts, history }: Kept): void {
-  const known = new Set(['title', 'status', 'owner', 'identity', ...Object.keys(kind.fields)])
-  const wrong = Object.keys(fields).filter(name => !known.has(name))
-  wrong.push(...Object.keys(kind.fields).filter(name => !fits(kind.fields[name]!, fields[name])))
-  const status = String(fields['status'])
-  if (!Object.hasOwn(kind.lifecycle.statuses, status)) wrong.push('status')
+  const types: Readonly<Record<string, FieldType>> = { ...COMMON, ...kind.fields }
+  const wrong = Object.keys(fields).filter(name => !Object.hasOwn(types, name))
+  wrong.push(...Object.keys(types).filter(name => !fits(types[name]!, fields[name])))
+  if (fields['title'] === null || fields['title'] === undefined) wrong.push('title')
+  if (!Object.hasOwn(kind.lifecycle.statuses, String(fields['status']))) wrong.push('status')
   if (kind.file) {
     const list = listOf(kind, fields)
     wrong.push(...kind.list.filter(field => !kind.file!.admits(field, list[field]!)))
     const name = String(fields[kind.file.name])
-    if (!kind.file.isItem(name) || /[/\\\0]/.test(name)) wrong.push(kind.file.name)
+    if (!kind.file.isItem(name) || /[/\\\0]/.test(name) || Buffer.byteLength(name) > LONGEST_NAME)
+      wrong.push(kind.file.name)
     else if (kind.numbers && kind.numbers.id(fields) !== id) wrong.push('id')
     else if ('message' in kind.file.read(kind.file.write({ fields, texts, history }), name, list)) wrong.push('fields')
   }

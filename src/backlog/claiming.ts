@@ -17,6 +17,11 @@ export interface Claiming extends Acting {
   readonly triage?: boolean | undefined
 }
 
+export interface Unblocking extends Claiming {
+  /** Dependencies that turned out not to be needed. */
+  readonly without?: readonly string[] | undefined
+}
+
 /**
  * Makes a todo one worker's. A claim whose lease ran out is taken over: the
  * history shows it interrupted, ready and claimed, and who held it is refused
@@ -77,16 +82,16 @@ export async function interruptTodo(caller: Caller, item: Todo, by: Acting, reas
 export async function unblockTodo(
   caller: Caller,
   item: Todo,
-  { as, token, leaseMs = LEASE_MS }: Claiming,
+  { as, token, leaseMs = LEASE_MS, without = [] }: Unblocking,
 ): Promise<{ todo: Todo; warnings: string[] }> {
   if (item.status === 'in_progress') return { todo: item, warnings: [] }
   const waiting = waitingOf(item, await lookUp(caller, sessionOf(item), item.dependencies))
-  const kept = [...waiting.open, ...waiting.missing]
+  const kept = [...waiting.open, ...waiting.missing].filter(id => !isAmong(id, without))
   if (item.status === 'blocked' && kept.length > 0) {
     throw new Problem(
       'move_refused',
       `${qualified(item)} still waits for ${kept.join(', ')}`,
-      `Complete ${kept.join(', ')} first; or dismiss what will not be done.`,
+      `Complete ${kept.join(', ')} first, or go on without: punchlist backlog unblock ${qualified(item)} --without ${kept[0]}.`,
       {
         id: qualified(item),
         open: waiting.open,
@@ -95,19 +100,22 @@ export async function unblockTodo(
       },
     )
   }
-  const who = acting(caller, item, { as, token })
+  const dependencies = item.dependencies.filter(id => !isAmong(id, without))
+  const left = dependencies.length < item.dependencies.length ? { dependencies } : {}
+  const who = acting(caller, item, { as, token }, without.length > 0 ? `without ${without.join(', ')}` : undefined)
   const warnings = waiting.dropped.map(id => `${id} will not be done; ${qualified(item)} goes on without it`)
   if (item.assigned_to !== null || as === undefined || item.status !== 'blocked') {
-    const moved = await move(caller.store, todo, { id: item.id, known: item, to: 'in_progress', ...who })
-    return { todo: moved, warnings }
+    const moved = await move(caller.store, todo, { id: item.id, known: item, to: 'in_progress', fields: left, ...who })
+    return { todo: await caller.store.renew(todo, moved.id, moved.token, leaseMs), warnings }
   }
   const claimed = await claim(caller.store, todo, {
     id: item.id,
     from: ['blocked'],
     to: 'in_progress',
-    fields: { assigned_to: who.by, claimed_at: who.at },
+    fields: { assigned_to: who.by, claimed_at: who.at, ...left },
     by: who.by,
     at: who.at,
+    why: who.why,
     leaseMs,
   })
   return { todo: claimed!, warnings }
@@ -195,6 +203,15 @@ const EXPLAINED = {
   },
   all_interrupted: { fact: 'what is left was interrupted', hint: 'Bring it back: punchlist backlog resume.' },
 } as const
+
+/** Whether a dependency is one of those a caller names, by number or by source and number. */
+function isAmong(id: string, names: readonly string[]): boolean {
+  const [source, number] = id.split('/')
+  return names.some(name => {
+    const [last, before = source] = name.split('/').toReversed()
+    return Number(last) === Number(number) && before === source
+  })
+}
 
 async function hasLapsed(caller: Caller, item: Todo): Promise<boolean> {
   return (await caller.store.lapsed(todo, 10_000)).some(({ id }) => id === item.id)

@@ -50,13 +50,14 @@ export async function blockTodo(caller: Caller, item: Todo, on: readonly string[
   if (named.includes(self)) {
     throw new Problem('bad_input', `${self} cannot wait for itself`, 'Name another todo with --on.', { id: self })
   }
-  const dependencies = [...new Set([...item.dependencies, ...named])]
-  refuseCycle(cycleFrom(self, dependencies, await dependenciesIn(caller, where)))
-  const { by: who, at, token, why } = acting(caller, item, by, `waits for ${dependencies.join(', ')}`)
+  const added = named.filter(id => !item.dependencies.includes(id))
+  const all = [...item.dependencies, ...added]
+  refuseCycle(cycleFrom(self, all, await dependenciesIn(caller, where)))
+  const { by: who, at, token, why } = acting(caller, item, by, `waits for ${all.join(', ')}`)
   const blocked = await move(caller.store, todo, {
     id: item.id,
     to: 'blocked',
-    fields: { dependencies },
+    fields: ({ dependencies }) => ({ dependencies: [...new Set([...dependencies, ...named])] }),
     by: who,
     at,
     token,
@@ -66,9 +67,8 @@ export async function blockTodo(caller: Caller, item: Todo, on: readonly string[
   const cycle = cycleFrom(self, blocked.dependencies, await dependenciesIn(caller, where))
   if (cycle) {
     const to = item.status === 'blocked' ? 'blocked' : 'in_progress'
-    const { dependencies: before } = item
-    const undone = 'would wait in a circle'
-    await move(caller.store, todo, { id: item.id, to, fields: { dependencies: before }, by: who, at, why: undone })
+    const fields = ({ dependencies }: Todo) => ({ dependencies: dependencies.filter(id => !added.includes(id)) })
+    await move(caller.store, todo, { id: item.id, to, fields, by: who, at, why: 'would wait in a circle' })
   }
   refuseCycle(cycle)
   return blocked

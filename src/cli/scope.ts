@@ -74,10 +74,8 @@ function whenAsked(open: () => Promise<Store>): Store {
     const store = await (opened ??= open())
     return await (Reflect.get(store, name) as (...args: unknown[]) => unknown).apply(store, args)
   }
-  return new Proxy({} as Store, {
-    get:
-      (_, name) =>
-      (...args: unknown[]) =>
-        ask(name, args),
-  })
+  // Whoever awaits it must get it as it is.
+  const get = (_: Store, name: string | symbol) =>
+    name === 'then' ? undefined : (...args: unknown[]) => ask(name, args)
+  return new Proxy({} as Store, { get })
 }

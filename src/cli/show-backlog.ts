@@ -1,5 +1,6 @@
 import type { InferOutput } from 'valibot'
 import type * as backlog from '../backlog/operations.ts'
+import type * as reports from '../backlog/reports.ts'
 import type { Operation } from '../core/operation.ts'
 import { harmless, harmlessLine } from '../core/text.ts'
 import { type Cell, table } from './table.ts'
@@ -7,7 +8,7 @@ import { type Cell, table } from './table.ts'
 type Answer<Op extends Pick<Operation, 'output'>> = InferOutput<ReturnType<Op['output']>>
 type Shown = Answer<typeof backlog.backlogClaim>['todo']
 type Listed = Page['todos'][number]
-type Page = Answer<typeof backlog.backlogList>
+type Page = Answer<typeof reports.backlogList>
 
 /** A backlog answer for people. */
 export function shown(name: string, answer: unknown, { colour }: { readonly colour: boolean }): string {
@@ -34,7 +35,7 @@ const SHOWN = {
 
   backlog_search: (answer: Page, colour: boolean) => page(answer, colour, 'Nothing was found.'),
 
-  backlog_show({ todo }: Answer<typeof backlog.backlogShow>, colour: boolean) {
+  backlog_show({ todo }: Answer<typeof reports.backlogShow>, colour: boolean) {
     const { id, title, status, body, history, ...rest } = todo
     const facts = Object.entries(rest).filter(
       ([name, value]) => value !== null && value !== '' && String(value) !== '' && !UNTOLD.has(name),
@@ -87,7 +88,7 @@ const SHOWN = {
     )
   },
 
-  backlog_stale({ stale, quiet }: Answer<typeof backlog.backlogStale>, colour: boolean) {
+  backlog_stale({ stale, quiet }: Answer<typeof reports.backlogStale>, colour: boolean) {
     const told = [...stale, ...quiet.map(one => ({ ...one, kind: 'quiet', detail: 'nothing was written for a while' }))]
     const rows = told.map(({ id, kind, since, title, workflow, session, detail }) => [
       `${workflow}/${session}/${id}`,
@@ -99,7 +100,7 @@ const SHOWN = {
     return table(rows, colour) || 'Nothing is stale.'
   },
 
-  backlog_graph({ todos, cycles }: Answer<typeof backlog.backlogGraph>, colour: boolean) {
+  backlog_graph({ todos, cycles }: Answer<typeof reports.backlogGraph>, colour: boolean) {
     const known = new Map(todos.map(one => [one.id, one]))
     const rows = todos
       .filter(({ dependsOn }) => dependsOn.length > 0)

@@ -9,8 +9,8 @@ export interface Move<T extends Item = Item> {
   /** The item, where the caller has just read it; it is read again when it has changed since. */
   readonly known?: T | undefined
   readonly to: string
-  /** What the move brings along; also what makes a repeated move the same one. */
-  readonly fields?: Fields
+  /** What the move brings along, if need be given how the item stands; also what makes a repeated move the same one. */
+  readonly fields?: Fields | ((item: T) => Fields)
   /** The item must also match this, or it is not found: the caller's own list. */
   readonly where?: Query['where']
   readonly by: string
@@ -27,9 +27,10 @@ export interface Move<T extends Item = Item> {
  * again. When someone else writes in between, the item is read and judged anew.
  */
 export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: Move<T>): Promise<T> {
-  const { id, to, fields = {}, by, at, why, token } = wanted
+  const { id, to, by, at, why, token } = wanted
   return await patiently(store, kind, wanted, async item => {
     const before = fieldsOf(item)
+    const fields = typeof wanted.fields === 'function' ? wanted.fields(item) : (wanted.fields ?? {})
     if (item.status === to && brings(before, fields)) return item
     const after = { ...standing(kind.lifecycle, before, to, fields, at), token: tokenAfter(kind, item, to) }
     const refusal =

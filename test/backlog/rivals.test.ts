@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { backlogClaim } from '../../src/backlog/operations.ts'
+import { type Caller, open, type Problem, perform, type Store } from '../../src/index.ts'
 import { type Added, ENGINES, type One, ready, Typist } from '../support/backlog.ts'
 import { ended, everywhere, punchlist } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
@@ -131,3 +133,43 @@ describe.each(ENGINES)('eight processes at one backlog at once, on %s', (engine,
     }
   })
 })
+
+test('a claim made in the same moment as someone takes over an older one is not ended by that', async () => {
+  const library = await open({ root: scratch(), store: 'sqlite::memory:', session: 's1', actor: 'slow' })
+  await library.backlog.add({ items: [{ title: 'a', source: 'review', status: 'ready' }] })
+  await library.as({ actor: 'gone' }).backlog.claim({ id: '1', lease: '0ms' })
+  const rival = async () => void (await library.as({ actor: 'rival' }).backlog.claim({ id: '1' }))
+  const caller: Caller = {
+    store: afterLookingForLapsed(library.store, rival),
+    by: 'slow',
+    scope: { conversationId: 'default', session: 's1' },
+    now: () => new Date(),
+    root: scratch(),
+    work: 'tmp',
+    mayRun: async () => true,
+    completion: 'self',
+  }
+  const late = await perform(backlogClaim, caller, { id: '1' }).catch((error: Problem) => error)
+  expect(late).toMatchObject({ code: 'lease_lost' })
+  expect((await library.backlog.show({ id: '1' })).todo).toMatchObject({
+    status: 'in_progress',
+    assigned_to: 'rival',
+  })
+  await library.close()
+})
+
+/** The same store, but once something happens after it was asked whose lease has run out. */
+function afterLookingForLapsed(store: Store, then: () => Promise<void>): Store {
+  let done = false
+  const lapsed: Store['lapsed'] = async (kind, limit) => {
+    const found = await store.lapsed(kind, limit)
+    if (!done) {
+      done = true
+      await then()
+    }
+    return found
+  }
+  return new Proxy(store, {
+    get: (target, name) => (name === 'lapsed' ? lapsed : (Reflect.get(target, name) as () => unknown).bind(target)),
+  })
+}

@@ -85,7 +85,7 @@ test('whatever people and verbs do to a file in turns, it can be read, and each 
       expect((await list.backlog.list()).warnings).toEqual([])
       await list.close()
     }),
-    { numRuns: 20 },
+    { numRuns: 15 },
   )
   expect(edited).toBeGreaterThan(200)
 })

@@ -8,6 +8,7 @@ import type { Punchlist } from '../../src/library.ts'
 import { punchlist } from '../support/cli.ts'
 import { asIfTheClockStoodStill, editByHand, REVIEW, workspaceOf } from '../support/files.ts'
 import { scratch } from '../support/scratch.ts'
+import { struckAt } from '../support/strace.ts'
 
 let root: string
 let list: Punchlist
@@ -179,16 +180,7 @@ describe('what somebody changes by hand', () => {
 })
 
 describe('while we put a new text safely on the disk', () => {
-  const slowly = [
-    'strace',
-    '-f',
-    '-qq',
-    '-o',
-    '/dev/null',
-    '-e',
-    'inject=fsync:delay_enter=1500000:when=1',
-    process.execPath,
-  ]
+  const slowly = struckAt('fsync', 1, 'delay_enter=1500000')
   const seconds = { 'in place': editByHand, 'by renaming': replaceByHand }
 
   for (const [how, edit] of Object.entries(seconds)) {

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { answer, punchlist } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
+import { counted, struckAt } from '../support/strace.ts'
 
 interface Listed {
   items: { title: string; status: string; outcome: string | null }[]
@@ -32,17 +32,6 @@ async function state(cwd: string): Promise<string> {
   return items.map(({ title, status }) => `${title} ${status}`).join(', ')
 }
 
-/** How often a verb makes a call, so that every one of them can be hit. */
-function counted(args: readonly string[], call: string, cwd: string): number {
-  const out = join(cwd, 'trace')
-  const program = join(import.meta.dirname, '../../bin/punchlist.js')
-  const ran = spawnSync('strace', ['-f', '-qq', '-o', out, '-e', `trace=${call}`, process.execPath, program, ...args], {
-    cwd,
-  })
-  if (ran.error) throw new Error('strace is needed for this: apt-get install strace', { cause: ran.error })
-  return readFileSync(out, 'utf8').split(`${call}(`).length - 1
-}
-
 describe.each(Object.entries(VERBS))('plan: %s', (_, { args, after }) => {
   for (const call of CALLS) {
     test(`killed, or failed, at every ${call}: the old state or the new one, and never an answer that is not kept`, async () => {
@@ -56,18 +45,7 @@ describe.each(Object.entries(VERBS))('plan: %s', (_, { args, after }) => {
         for (let n = first; n <= times; n++) {
           const cwd = scratch()
           cpSync(base, cwd, { recursive: true })
-          const inject = [
-            'strace',
-            '-f',
-            '-qq',
-            '-o',
-            '/dev/null',
-            '-e',
-            `trace=${call}`,
-            '-e',
-            `inject=${call}:${fault}:when=${n}`,
-          ]
-          const ran = await punchlist(args, { cwd, through: [...inject, process.execPath] })
+          const ran = await punchlist(args, { cwd, through: struckAt(call, n, fault) })
           const where = `${call} ${fault} ${n}/${times}: exit ${ran.status} ${ran.stderr.slice(0, 300)}`
           const now = await state(cwd)
           expect([BEFORE, after], where).toContain(now)

@@ -386,6 +386,7 @@ describe.each(ENGINES)('a backlog, from the command line, on %s', (engine, envir
 describe('bad input is refused with a code and a hint, and leaves nothing behind', () => {
   const long = 'x'.repeat(301)
   const rows: [string, string[]][] = [
+    ['an unknown verb', ['clam', '1']],
     ['no title', ['add', '--source', 'review']],
     ['an empty title', ['add', '', '--source', 'review']],
     ['a blank title', ['add', '  ', '--source', 'review']],

@@ -9,10 +9,10 @@ export interface SmallDisk {
   readonly afterwards: string
 }
 
-/** Runs a program with a file system of so many KiB as its argument, in a mount namespace that goes with it. */
-export async function onSmallDisk(kib: number, program: string): Promise<SmallDisk> {
+/** Runs a program with a file system of so many KiB, and of so many files, as its argument, in a mount namespace that goes with it. */
+export async function onSmallDisk(kib: number, program: string, files = 100_000): Promise<SmallDisk> {
   const folder = scratch()
-  const script = `mount -t tmpfs -o size=${kib}k tmpfs "$1" && exec "$2" "$3" "$1"`
+  const script = `mount -t tmpfs -o size=${kib}k,nr_inodes=${files} tmpfs "$1" && exec "$2" "$3" "$1"`
   const namespace = process.getuid?.() === 0 ? ['-m'] : ['-r', '-m']
   const ran = spawnSync('unshare', [...namespace, 'sh', '-c', script, 'sh', folder, process.execPath, program], {
     encoding: 'utf8',

@@ -1,10 +1,9 @@
-import { lstatSync, readdirSync, type Stats } from 'node:fs'
+import { lstatSync, type Stats } from 'node:fs'
 import type { Note } from '../../core/event.ts'
 import type { Content, Item, Kind } from '../../core/kind.ts'
 import type { Discovery, Ledger, Seen, Stamp } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { phaseOf } from '../../core/lifecycle.ts'
-import { problemFor } from './problems.ts'
 import { readContent, readText } from './reading.ts'
 import { formOf, type Place, type Tree } from './tree.ts'
 
@@ -84,7 +83,7 @@ export class Looker {
     const fresh: Stamp[] = []
     const prefix = `${this.tree.path(folder)}/`
     this.unnameable.delete(folder)
-    for (const name of this.entries(folder)) {
+    for (const name of this.tree.files(folder)) {
       if (!form.isItem(name)) continue
       const file = known.get(name)
       if (!file) {
@@ -251,16 +250,6 @@ export class Looker {
 
   private statsOf({ folder, name }: Seen): Stats | undefined {
     return this.tree.isReachable(folder) ? lstatSync(this.tree.path(folder, name), QUIETLY) : undefined
-  }
-
-  private entries(folder: string): string[] {
-    const path = this.tree.path(folder)
-    try {
-      return readdirSync(path).toSorted()
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-      throw problemFor(error, path)
-    }
   }
 }
 

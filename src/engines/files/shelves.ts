@@ -133,7 +133,16 @@ export class Shelves implements Store {
   }
 }
 
+/** Makes something when it is first asked for, and tries again when that failed. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
-  return () => (made ??= make())
+  return async () => {
+    made ??= make()
+    try {
+      return await made
+    } catch (error) {
+      made = undefined
+      throw error
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, unlinkSync } from 'node:fs'
+import { mkdirSync, renameSync, unlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { Event, Note } from '../../core/event.ts'
 import { ofLists, whyNot } from '../../core/keeping.ts'
@@ -22,7 +22,7 @@ import { Looker } from './look.ts'
 import { changedUnderHand, leadsOut, problemFor } from './problems.ts'
 import { readContent, readText } from './reading.ts'
 import { formOf, type Place, Tree } from './tree.ts'
-import { leftovers, Writing } from './writing.ts'
+import { isUnfinished, Writing } from './writing.ts'
 
 export interface FileStoreOptions {
   /** The folder of all files. */
@@ -259,7 +259,13 @@ export class FileStore implements Store {
   }
 
   private leftovers(kind: Kind, mend: boolean): string[] {
-    const all = () => this.tree.places(kind, {}).flatMap(({ folder }) => leftovers(this.tree.path(folder)))
+    const all = () =>
+      this.tree.places(kind, {}).flatMap(({ folder }) =>
+        this.tree
+          .files(folder)
+          .filter(isUnfinished)
+          .map(name => this.tree.path(folder, name)),
+      )
     if (all().length === 0) return []
     // Nobody writes while we hold the lock: what is there now, nobody needs.
     return this.ledger.together(() => {
@@ -332,7 +338,8 @@ export class FileStore implements Store {
   /** The highest number among the names in a folder: other programs number their files too. */
   private highest(kind: Kind, { folder }: Place): number {
     const form = formOf(kind)
-    const numbers = readdirSync(this.tree.path(folder))
+    const numbers = this.tree
+      .files(folder)
       .filter(name => form.isItem(name))
       .map(name => Number(/\d+/.exec(name)?.[0] ?? 0))
     return numbers.reduce((most, number) => Math.max(most, number), 0)

@@ -48,12 +48,17 @@ export class Tree {
   names(kind: Kind, field: string, where: Fields): string[] {
     const depth = formOf(kind).folders.indexOf(`{${field}}`) + 1
     const found = this.below(kind, where, depth).map(({ folder, list }) => {
-      const { birthtimeMs, ctimeMs } = statSync(this.path(folder))
+      const stats = statSync(this.path(folder), { throwIfNoEntry: false })
       // Where the file system does not keep it, the time of birth is 0.
-      return { name: list[field]!, born: birthtimeMs || ctimeMs }
+      return { name: list[field]!, born: stats?.birthtimeMs || (stats?.ctimeMs ?? 0) }
     })
     const sorted = found.toSorted((one, other) => one.born - other.born || (one.name < other.name ? -1 : 1))
     return [...new Set(sorted.map(({ name }) => name))]
+  }
+
+  /** The names of everything in a folder, in order; none where it is not there. */
+  files(folder: string): string[] {
+    return listing(this.path(folder), path => readdirSync(path)).toSorted()
   }
 
   /** Makes the folder of a list, and all that lead there. */
@@ -127,15 +132,10 @@ export class Tree {
 
   private all(folder: string): string[] {
     const path = this.path(folder)
-    try {
-      return readdirSync(path, { withFileTypes: true })
-        .filter(entry => this.counts(join(path, entry.name), entry))
-        .map(({ name }) => name)
-        .toSorted()
-    } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
-      throw problemFor(error, path)
-    }
+    return listing(path, () => readdirSync(path, { withFileTypes: true }))
+      .filter(entry => this.counts(join(path, entry.name), entry))
+      .map(({ name }) => name)
+      .toSorted()
   }
 
   private counts(path: string, entry: { isDirectory(): boolean; isSymbolicLink(): boolean }): boolean {
@@ -163,4 +163,13 @@ export function formOf(kind: Kind): FileForm {
 /** The list field that a segment stands for. */
 function fieldIn(segment: string): string | undefined {
   return /^\{(\w+)\}$/.exec(segment)?.[1]
+}
+
+function listing<T>(path: string, list: (path: string) => T[]): T[] {
+  try {
+    return list(path)
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
+    throw problemFor(error, path)
+  }
 }

@@ -6,7 +6,6 @@ import {
   linkSync,
   lstatSync,
   openSync,
-  readdirSync,
   renameSync,
   type Stats,
   unlinkSync,
@@ -112,11 +111,9 @@ export class Writing {
   }
 }
 
-/** What writers that were killed left in a folder. Only to be asked by whoever holds the lock: then none is at work. */
-export function leftovers(folder: string): string[] {
-  return readdirSync(folder)
-    .filter(name => UNFINISHED.test(name))
-    .map(name => join(folder, name))
+/** Whether a file is one that a writer has not finished, or was killed over. Only who holds the lock knows which. */
+export function isUnfinished(name: string): boolean {
+  return UNFINISHED.test(name)
 }
 
 export function syncFolder(folder: string): void {
