@@ -29,14 +29,18 @@ export async function listTodos(
     Object.entries({ ...where, priority, source, assigned_to: assignedTo }).filter(([, value]) => value !== undefined),
   ) as Record<string, string>
   const open = new Set(openStatuses(todo.lifecycle))
-  const groups = [status.filter(name => open.has(name)), status.filter(name => !open.has(name))]
-  const all = async () => (await Promise.all(groups.map(group => found(caller, wanted, { group, tag, fields })))).flat()
   if (limit === undefined || after !== undefined || tag !== undefined) {
-    const every = await all()
-    const start = after === undefined ? 0 : every.findIndex(({ id }) => shortened(id) === after) + 1
-    const todos = every.slice(start, limit === undefined ? undefined : start + limit)
-    return { todos, more: every.length - start - todos.length }
+    const every = await found(caller, wanted, {
+      group: status,
+      tag,
+      fields: fields && [...new Set([...fields, 'status'])],
+    })
+    const ordered = [...every.filter(item => open.has(item.status)), ...every.filter(item => !open.has(item.status))]
+    const start = after === undefined ? 0 : ordered.findIndex(({ id }) => shortened(id) === after) + 1
+    const todos = ordered.slice(start, limit === undefined ? undefined : start + limit)
+    return { todos, more: ordered.length - start - todos.length }
   }
+  const groups = [status.filter(name => open.has(name)), status.filter(name => !open.has(name))]
   // What is finished piles up: it is looked at only as far as the page has room for it.
   const todos: Todo[] = []
   for (const group of groups) {

@@ -87,6 +87,8 @@ export interface Content {
   readonly fields: Fields
   readonly texts: Texts
   readonly history: readonly Happening[]
+  /** The last of the history, where that is known without reading the rest. */
+  readonly last?: Happening | undefined
 }
 
 /** Why a file could not be read, and where. */

@@ -6,13 +6,10 @@ import type { Change, Claim, Kept, Query, Store } from './store.ts'
 /** What the file system said of a file when it was last read. */
 export interface Stamp {
   readonly name: string
-  readonly ino: number
-  readonly size: number
-  /** Milliseconds, as the file system tells them. */
-  readonly mtime: number
-  readonly ctime: number
-  /** When it was read, by the same clock. */
-  readonly seen: number
+  /** Which file it is and how long, in one number. */
+  readonly node: number
+  /** When it was changed, in milliseconds; negative where it was read so soon after that that another change might not show. */
+  readonly changed: number
 }
 
 /** A file as it was when it was last read. */
@@ -21,6 +18,8 @@ export interface Seen extends Stamp {
   readonly folder: string
   /** The id of the item it holds; null when it could not be read. */
   readonly item: string | null
+  /** When its content was written, in milliseconds. */
+  readonly written: number
   readonly complaint: Complaint | null
 }
 
@@ -57,7 +56,7 @@ export interface Ledger {
   folders(kind: Kind): string[]
   files(folder: string): Seen[]
   file(folder: string, name: string): Seen | undefined
-  /** Of all files in a folder only what is compared at every look. */
+  /** Of all files in a folder, in the order of their names, only what is compared at every look. */
   stamps(folder: string): Stamp[]
   /** Those of them that could not be read. */
   complaints(folder: string): Seen[]

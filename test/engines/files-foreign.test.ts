@@ -201,6 +201,18 @@ describe('a number', () => {
     )
   })
 
+  test('that is changed by hand makes another todo of a file, and the one before is gone', async () => {
+    const { path, key } = await add('a')
+    editByHand(path, text => text.replace('issue_id: "001"', 'issue_id: "005"'))
+    expect((await listed()).map(({ id }) => id)).toEqual(['review/005'])
+    expect((await list.events({})).map(({ id, to }) => [id, to])).toEqual([
+      [key, 'ready'],
+      [key, 'removed'],
+      ['work/s1/review/005', 'ready'],
+    ])
+    expect((await add('b')).id).toBe('review/006')
+  })
+
   test('that two files have belongs to the first; the other is named, and has its turn when that one is gone', async () => {
     const first = put(root, '001-a.md', '---\nstatus: ready\n---\n# a\n')
     const second = put(root, '001-b.md', '---\nstatus: ready\n---\n# b\n')

@@ -44,11 +44,11 @@ export function editByHand(path: string, change: (text: string) => string): void
  */
 export function asIfTheClockStoodStill(root: string, path: string): void {
   const db = new DatabaseSync(join(root, '.punchlist/punchlist.db'))
-  const { ino, size, mtimeMs, ctimeMs } = lstatSync(path)
+  const { ino, size, ctimeMs } = lstatSync(path)
   const name = path.slice(path.lastIndexOf('/') + 1)
   const { changes } = db
-    .prepare('UPDATE files SET ino = ?, size = ?, mtime = ?, ctime = ? WHERE name = ?')
-    .run(ino, size, mtimeMs, ctimeMs, name)
+    .prepare('UPDATE files SET node = ?, changed = sign(changed) * ? WHERE name = ?')
+    .run(ino * 2 ** 20 + size, ctimeMs, name)
   db.close()
   if (Number(changes) !== 1) throw new Error(`${name} was never seen`)
 }

@@ -19,13 +19,13 @@ export const todoFile: FileForm = {
     if (field === 'workflow') return isWorkflow(value)
     return field === 'session' ? isSession(value) : isSource(value)
   },
-  isItem: name => /^(?:\d{3,}(?:-.*)?|task-\d.*)\.[mM][dD]$/.test(name),
+  isItem: name => isNumbered(name) || /^(?:\d{3,}(?:-.*)?|task-\d.*)\.[mM][dD]$/.test(name),
   read(text, name, list) {
     const quick = quickly(text)
     if (quick) {
-      const { values, title } = quick
+      const { values, title, last } = quick
       const content = later(() => carefully(text, name, list) as Content)
-      return Object.assign(content, { fields: fieldsOf(values, title, values.issue_id, null, name, list) })
+      return Object.assign(content, { fields: fieldsOf(values, title, values.issue_id, null, name, list), last })
     }
     return carefully(text, name, list)
   },
@@ -45,6 +45,23 @@ export const todoFile: FileForm = {
     return `${whole(parts.join('\n\n'))}\n`
   },
   edit: edited,
+}
+
+/** Names as we give them, looked at without a pattern: one is slow until it is compiled, and a list may have thousands. */
+function isNumbered(name: string): boolean {
+  return (
+    isDigit(name, 0) &&
+    isDigit(name, 1) &&
+    isDigit(name, 2) &&
+    name[3] === '-' &&
+    name.endsWith('.md') &&
+    !name.includes('\n')
+  )
+}
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code >= 48 && code <= 57
 }
 
 /** Reads a file whoever wrote it. */

@@ -52,7 +52,12 @@ export function row({ at, from, to, by, why }: Happening): string {
 
 /** A move as it reads when it has been written. */
 export function asRead(happened: Happening): Happening | undefined {
-  return happening(cells(row(happened)))
+  return asMove(row(happened))
+}
+
+/** The move that a row tells of, if it does. */
+export function asMove(line: string): Happening | undefined {
+  return happening(cells(line))
 }
 
 const NONE = '—'

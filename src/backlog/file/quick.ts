@@ -1,12 +1,13 @@
 import type { Happening, Texts } from '../../core/kind.ts'
 import { FRONTMATTER, PRIORITIES, TODO_STATUSES } from '../record.ts'
-import { HISTORY, TABLE_HEAD } from './history.ts'
+import { asMove, HISTORY, TABLE_HEAD } from './history.ts'
 import { KEYS, type Values } from './values.ts'
 
 /** What the frontmatter and the title of a file say. */
 export interface Quick {
   readonly values: Values
   readonly title: string
+  readonly last: Happening | undefined
 }
 
 /**
@@ -38,7 +39,8 @@ export function quickly(text: string): Quick | undefined {
   const start = at + 7
   const end = text.indexOf('\n', start)
   const title = text.slice(start, end)
-  return TITLE.test(title) && endsWithHistory(text) ? { values, title } : undefined
+  const row = TITLE.test(title) ? lastRow(text) : undefined
+  return row === undefined ? undefined : { values, title, last: asMove(row.trim()) }
 }
 
 /** Texts and history as somebody asks for them: a list needs neither. */
@@ -100,15 +102,16 @@ function isUsual({ schema_version, status, priority, issue_id }: Values): boolea
 
 const HISTORY_BEGINS = `\n## ${HISTORY}\n\n${TABLE_HEAD}\n`
 
-/** Whether nothing but rows comes after the heading of the history: then nothing there is foreign. */
-function endsWithHistory(text: string): boolean {
+/** The last row of the history, if nothing but rows comes after its heading: then nothing there is foreign. */
+function lastRow(text: string): string | undefined {
   const heading = text.lastIndexOf(HISTORY_BEGINS)
-  if (heading < 0) return false
+  if (heading < 0) return undefined
+  let row: string | undefined
   for (let at = heading + HISTORY_BEGINS.length; at < text.length; ) {
-    if (text[at] !== '|') return false
     const end = text.indexOf('\n', at)
-    if (end < 0) return false
+    if (text[at] !== '|' || end < 0) return undefined
+    row = text.slice(at, end)
     at = end + 1
   }
-  return true
+  return row
 }

@@ -32,7 +32,7 @@ export class Looker {
   look(kind: Kind, where: Fields): void {
     const places = this.tree.places(kind, where)
     const known = new Set(this.ledger.folders(kind))
-    const stale = places.filter(place => !known.has(place.folder) || this.changesIn(kind, place).some)
+    const stale = places.filter(place => !known.has(place.folder) || isSome(this.changesIn(kind, place)))
     const lost = this.lostFolders(kind, where, places, known)
     if (stale.length === 0 && lost.length === 0) return
     this.ledger.together(() => {
@@ -46,7 +46,11 @@ export class Looker {
     const known = this.ledger.fileOf(kind, id)
     if (!known) return
     const stats = this.statsOf(known)
-    if (stats && !differs(known, stats) && (!isFresh(known) || this.isAsSeen(kind, this.listOf(kind, id), known)))
+    if (
+      stats &&
+      !differs(known, stats) &&
+      (!isFresh(known) || this.isAsSeen(kind, { folder: known.folder, list: this.listOf(kind, id) }, known.name))
+    )
       return
     this.ledger.together(() => this.lookAt(kind, id))
   }
@@ -71,46 +75,50 @@ export class Looker {
     stats: Stats,
     complaint: Seen['complaint'] = null,
   ): Seen {
-    const { ino, size, mtimeMs: mtime, ctimeMs: ctime } = stats
     const { folder, name } = place
-    return { folder, name, item, ino, size, mtime, ctime, seen: Date.now(), complaint }
+    return { folder, name, item, node: nodeOf(stats), changed: changeOf(stats), written: stats.mtimeMs, complaint }
   }
 
-  private changesIn(kind: Kind, { folder, list }: Place): { changed: string[]; gone: Stamp[]; some: boolean } {
+  private changesIn(kind: Kind, place: Place): Changes {
+    const stamps = this.ledger.stamps(place.folder)
     const form = formOf(kind)
-    const known = new Map(this.ledger.stamps(folder).map(file => [file.name, file]))
-    const changed: string[] = []
+    const names = this.tree.files(place.folder).filter(name => form.isItem(name))
+    this.unnameable.delete(place.folder)
+    const changes: Changes = { changed: [], gone: [] }
     const fresh: Stamp[] = []
-    const prefix = `${this.tree.path(folder)}/`
-    this.unnameable.delete(folder)
-    for (const name of this.tree.files(folder)) {
-      if (!form.isItem(name)) continue
-      const file = known.get(name)
-      if (!file) {
-        if (name.includes('\uFFFD') && !lstatSync(prefix + name, QUIETLY)) this.passOver(folder, name)
-        else changed.push(name)
-        continue
-      }
-      const stats = lstatSync(prefix + name, QUIETLY)
-      if (!stats) continue
-      known.delete(name)
-      if (differs(file, stats)) changed.push(name)
-      else if (isFresh(file)) fresh.push(file)
+    const prefix = `${this.tree.path(place.folder)}/`
+    const compare = (stamp: Stamp) => {
+      const stats = lstatSync(prefix + stamp.name, QUIETLY)
+      if (!stats) changes.gone.push(stamp.name)
+      else if (differs(stamp, stats)) changes.changed.push(stamp.name)
+      else if (isFresh(stamp)) fresh.push(stamp)
     }
-    const doubtful =
-      fresh.length > REREAD_AT_MOST
-        ? fresh
-        : fresh.filter(({ name }) => !this.isAsSeen(kind, list, this.ledger.file(folder, name)!))
-    changed.push(...doubtful.map(({ name }) => name))
-    const gone = [...known.values()]
-    return { changed, gone, some: changed.length > 0 || gone.length > 0 }
+    // Most often the same files are there as the last time, and in the same order.
+    if (names.length === stamps.length && names.every((name, index) => name === stamps[index]!.name)) {
+      for (let index = 0; index < stamps.length; index++) compare(stamps[index]!)
+    } else {
+      const known = new Map(stamps.map(stamp => [stamp.name, stamp]))
+      for (const name of names) {
+        const stamp = known.get(name)
+        known.delete(name)
+        if (stamp) compare(stamp)
+        else if (name.includes('\uFFFD') && !lstatSync(prefix + name, QUIETLY)) this.passOver(place.folder, name)
+        else changes.changed.push(name)
+      }
+      changes.gone.push(...known.keys())
+    }
+    const many = fresh.length > REREAD_AT_MOST
+    const doubtful = many ? fresh : fresh.filter(({ name }) => !this.isAsSeen(kind, place, name))
+    changes.changed.push(...doubtful.map(({ name }) => name))
+    return changes
   }
 
   private passOver(folder: string, name: string): void {
     this.unnameable.set(folder, [...(this.unnameable.get(folder) ?? []), name])
   }
 
-  private isAsSeen(kind: Kind, list: Place['list'], { folder, name, item: id, complaint }: Seen): boolean {
+  private isAsSeen(kind: Kind, { folder, list }: Place, name: string): boolean {
+    const { item: id = null, complaint = null } = this.ledger.file(folder, name) ?? {}
     const look = readText(this.tree.path(folder, name))
     if (!look) return false
     const content = 'text' in look ? formOf(kind).read(look.text, name, list) : look
@@ -122,7 +130,7 @@ export class Looker {
   private catchUp(kind: Kind, place: Place): void {
     // Looked at once more, now that nobody else writes the ledger: another process may have been first.
     const { changed, gone } = this.changesIn(kind, place)
-    for (const { name } of gone) this.lose(kind, this.ledger.file(place.folder, name)!)
+    for (const name of gone) this.lose(kind, this.ledger.file(place.folder, name)!)
     const strange = !this.ledger.folders(kind).includes(place.folder)
     this.take(kind, place.list, place.folder, changed, strange)
     if (changed.length === 0 && gone.length === 0) return
@@ -189,7 +197,7 @@ export class Looker {
     if (item)
       this.ledger.drop(kind, item, {
         by: 'unknown',
-        at: new Date(file.mtime).toISOString(),
+        at: new Date(file.written).toISOString(),
         why: file.complaint?.message,
       })
     files.push(file)
@@ -253,14 +261,33 @@ export class Looker {
   }
 }
 
-/** Whether a file has changed since it was read. */
-function differs(file: Stamp, { ino, size, mtimeMs, ctimeMs }: Stats): boolean {
-  return file.ino !== ino || file.size !== size || file.mtime !== mtimeMs || file.ctime !== ctimeMs
+interface Changes {
+  readonly changed: string[]
+  readonly gone: string[]
 }
 
-/** Whether it was read so soon after it was written that a change since then might not show. */
-function isFresh({ mtime, seen }: Stamp): boolean {
-  return mtime > seen - (mtime % 1000 === 0 ? COARSE_STEP_MS : STEP_MS)
+function isSome({ changed, gone }: Changes): boolean {
+  return changed.length > 0 || gone.length > 0
+}
+
+/** Whether a file has changed since it was read. Every change of a file, also one that keeps its times, is one of its inode. */
+export function differs(stamp: Stamp, stats: Stats): boolean {
+  return stamp.node !== nodeOf(stats) || Math.abs(stamp.changed) !== stats.ctimeMs
+}
+
+/** No file is read that is longer than a mebibyte. */
+function nodeOf({ ino, size }: Stats): number {
+  return ino * 2 ** 20 + size
+}
+
+function changeOf({ ctimeMs }: Stats): number {
+  const step = ctimeMs % 1000 === 0 ? COARSE_STEP_MS : STEP_MS
+  return ctimeMs > Date.now() - step ? -ctimeMs : ctimeMs
+}
+
+/** Whether it was read so soon after it was changed that another change might not show. */
+function isFresh({ changed }: Stamp): boolean {
+  return changed < 0
 }
 
 function changedIn(item: Item, { fields }: Content): Fields {
@@ -269,8 +296,9 @@ function changedIn(item: Item, { fields }: Content): Fields {
 }
 
 /** Who changed a file, as far as its own history tells; its last entry is about this change only if it leads to this status. */
-function noteOf({ fields, history }: Content, stats: Stats, before?: string): Note {
-  const last = history.at(-1)
+function noteOf(content: Content, stats: Stats, before?: string): Note {
+  const { fields } = content
+  const last = content.last ?? content.history.at(-1)
   const told = last && last.to === fields['status'] && before !== last.to ? last : undefined
   const at = told?.at ?? new Date(stats.mtimeMs).toISOString()
   return { by: told?.by ?? 'unknown', at, why: told ? (told.why ?? undefined) : 'changed on disk' }

@@ -38,8 +38,9 @@ export function readText(path: string): Look | (Complaint & { readonly stats: St
   }
 }
 
-/** How long a file that is written in place may be half written. */
-const WRITING_MS = 100
+/** How long a file that is written in place may be half written, and how long empty: a busy disk takes its time. */
+const HALF_WRITTEN_MS = 100
+const EMPTY_MS = 1000
 
 export interface Found {
   readonly stats: Stats
@@ -54,15 +55,25 @@ export interface Found {
  * read again.
  */
 export function readContent(path: string, read: (text: string) => Content | Complaint): Found | undefined {
+  const patience = Date.now() + 2 * EMPTY_MS
   for (;;) {
     const look = readText(path)
     if (!look) return undefined
     const found = 'text' in look ? { ...look, content: read(look.text) } : { stats: look.stats, content: look }
     if (!('message' in found.content)) return found
     const now = lstatSync(path, QUIETLY)
-    if (now && Math.abs(Date.now() - now.mtimeMs) > WRITING_MS) return found
+    if ((now && isSettled(now) && isSame(now, found.stats)) || Date.now() > patience) return found
     Atomics.wait(NOBODY, 0, 0, 5)
   }
+}
+
+function isSettled({ size, mtimeMs }: Stats): boolean {
+  return Math.abs(Date.now() - mtimeMs) > (size === 0 ? EMPTY_MS : HALF_WRITTEN_MS)
+}
+
+/** Whether nobody has written a file between two looks at it, as far as they tell. */
+export function isSame(one: Stats, other: Stats): boolean {
+  return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
 }
 
 const NOBODY = new Int32Array(new SharedArrayBuffer(4))

@@ -18,7 +18,7 @@ import type {
   Store,
   Unreadable,
 } from '../../core/store.ts'
-import { Looker } from './look.ts'
+import { differs, Looker } from './look.ts'
 import { changedUnderHand, leadsOut, problemFor } from './problems.ts'
 import { readContent, readText } from './reading.ts'
 import { formOf, type Place, Tree } from './tree.ts'
@@ -107,7 +107,7 @@ export class FileStore implements Store {
 
   async activity(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const files = ids.map(id => [id, this.ledger.fileOf(kind, id)] as const)
-    return new Map(files.flatMap(([id, file]) => (file ? [[id, new Date(file.mtime).toISOString()]] : [])))
+    return new Map(files.flatMap(([id, file]) => (file ? [[id, new Date(file.written).toISOString()]] : [])))
   }
 
   async unreadable(kind: Kind, where: Readonly<Record<string, string>>): Promise<Unreadable[]> {
@@ -374,8 +374,7 @@ export class FileStore implements Store {
     const path = this.tree.path(file.folder, file.name)
     const look = readText(path)
     if (!look || !('text' in look)) throw changedUnderHand(path)
-    const { ino, mtimeMs, size } = look.stats
-    if (ino !== file.ino || mtimeMs !== file.mtime || size !== file.size) throw changedUnderHand(path)
+    if (differs(file, look.stats)) throw changedUnderHand(path)
     const given = this.given?.id === file.item ? this.given : undefined
     this.given = undefined
     if (change.texts && given && given.text !== look.text) throw changedUnderHand(path)

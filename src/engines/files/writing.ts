@@ -14,6 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { Problem } from '../../core/problem.ts'
 import { changedUnderHand, problemFor } from './problems.ts'
+import { isSame } from './reading.ts'
 
 /** Names of files that are being written: never taken for items, and safe to delete once their writer is gone. */
 const UNFINISHED = /^\.punchlist-[\w-]+\.tmp$/
@@ -125,10 +126,6 @@ export function syncFolder(folder: string): void {
       closeSync(descriptor)
     }
   })
-}
-
-function isSame(one: Stats, other: Stats): boolean {
-  return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
 }
 
 const LINKLESS = new Set(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP', 'EMLINK'])

@@ -56,31 +56,28 @@ export class SqliteLedger implements Ledger {
   discover(kind: Kind, found: readonly Discovery[]): void {
     const mirror = mirrorOf(kind)
     const columns = columnsOf(mirror)
-    const counts = new Map(found.map(({ id }) => [id, this.countsFor(kind, id)]))
-    const values = (rows: readonly Discovery[]) =>
-      rows.flatMap(({ id, fields }) => {
-        const row: Fields = { ...fields, id, ...counts.get(id) }
+    const counted = found.map(one => ({ ...one, counts: this.countsFor(kind, one.id) }))
+    this.insertMany(`INSERT INTO ${mirror.table} (${columns.join(', ')})`, columns.length, counted, rows =>
+      rows.flatMap(({ id, fields, counts }) => {
+        const row: Fields = { ...fields, id, ...counts }
         return columns.map(name => stored(mirror, name, row[name]))
-      })
-    this.insertMany(`INSERT INTO ${mirror.table} (${columns.join(', ')})`, columns.length, found, values)
+      }),
+    )
     this.insertMany(
       'INSERT INTO events (at, kind, id, title, "from", "to", by, why, revision, token)',
       10,
-      found,
+      counted,
       rows =>
-        rows.flatMap(({ id, fields, note }) => {
+        rows.flatMap(({ id, fields, note, counts: { revision, token } }) => {
           const { title, status } = fields
-          const { revision, token } = counts.get(id)!
           const what = [note.at, kind.name, id, String(title), null, String(status), note.by, note.why ?? null]
           return [...what, revision, token]
         }),
     )
-    const last = new Map<string, Fields>()
-    for (const { fields } of found) {
-      const key = listKey(kind, fields)
-      if (numberOf(kind, fields) >= numberOf(kind, last.get(key) ?? {})) last.set(key, fields)
+    for (const mine of Object.values(Object.groupBy(found, ({ fields }) => listKey(kind, fields)))) {
+      const highest = mine!.reduce((most, { fields }) => Math.max(most, numberOf(kind, fields)), 0)
+      keepNumber(this.connection, kind, mine![0]!.fields, highest)
     }
-    for (const fields of last.values()) keepNumber(this.connection, kind, fields)
     this.remember(
       kind,
       found.map(({ file }) => file),
@@ -97,8 +94,13 @@ export class SqliteLedger implements Ledger {
   }
 
   folders(kind: Kind): string[] {
-    const rows = this.connection.lists('SELECT DISTINCT folder FROM files WHERE kind = ? ORDER BY folder', [kind.name])
-    return rows.map(([folder]) => String(folder))
+    // From one folder to the next by the index: a plain DISTINCT would pass every file.
+    const sql = `WITH RECURSIVE f(folder) AS (
+        SELECT min(folder) FROM files
+        UNION ALL SELECT (SELECT min(folder) FROM files WHERE folder > f.folder) FROM f WHERE f.folder IS NOT NULL)
+      SELECT folder FROM f
+      WHERE folder IS NOT NULL AND (SELECT kind FROM files WHERE files.folder = f.folder LIMIT 1) = ?`
+    return this.connection.lists(sql, [kind.name]).map(([folder]) => String(folder))
   }
 
   files(folder: string): Seen[] {
@@ -110,10 +112,8 @@ export class SqliteLedger implements Ledger {
   }
 
   stamps(folder: string): Stamp[] {
-    const sql = 'SELECT name, ino, size, mtime, ctime, seen FROM files WHERE folder = ?'
-    return (this.connection.lists(sql, [folder]) as unknown as StampRow[]).map(
-      ([name, ino, size, mtime, ctime, seen]) => ({ name, ino, size, mtime, ctime, seen }),
-    )
+    const rows = this.connection.lists('SELECT name, node, changed FROM files WHERE folder = ? ORDER BY name', [folder])
+    return (rows as unknown as StampRow[]).map(([name, node, changed]) => ({ name, node, changed }))
   }
 
   complaints(folder: string): Seen[] {
@@ -126,20 +126,18 @@ export class SqliteLedger implements Ledger {
 
   remember(kind: Kind, files: readonly Seen[]): void {
     this.insertMany(
-      'INSERT OR REPLACE INTO files (folder, name, kind, item, ino, size, mtime, ctime, seen, line, message)',
-      11,
+      'INSERT OR REPLACE INTO files (folder, name, kind, item, node, changed, written, line, message)',
+      9,
       files,
       rows =>
-        rows.flatMap(({ folder, name, item, ino, size, mtime, ctime, seen, complaint }) => [
+        rows.flatMap(({ folder, name, item, node, changed, written, complaint }) => [
           folder,
           name,
           kind.name,
           item,
-          ino,
-          size,
-          mtime,
-          ctime,
-          seen,
+          node,
+          changed,
+          written,
           complaint?.line ?? null,
           complaint?.message ?? null,
         ]),
@@ -169,17 +167,15 @@ export class SqliteLedger implements Ledger {
   }
 
   private seen(which: string, values: readonly string[]): Seen[] {
-    const columns = 'folder, name, item, ino, size, mtime, ctime, seen, line, message'
+    const columns = 'folder, name, item, node, changed, written, line, message'
     const rows = this.connection.lists(`SELECT ${columns} FROM files WHERE ${which}`, values)
-    return (rows as unknown as SeenRow[]).map(([folder, name, item, ino, size, mtime, ctime, seen, line, message]) => ({
+    return (rows as unknown as SeenRow[]).map(([folder, name, item, node, changed, written, line, message]) => ({
       folder,
       name,
       item,
-      ino,
-      size,
-      mtime,
-      ctime,
-      seen,
+      node,
+      changed,
+      written,
       complaint: message === null ? null : { line: line ?? 1, message },
     }))
   }
@@ -201,8 +197,8 @@ export class SqliteLedger implements Ledger {
   }
 }
 
-type StampRow = [string, number, number, number, number, number]
-type SeenRow = [string, string, string | null, number, number, number, number, number, number | null, string | null]
+type StampRow = [string, number, number]
+type SeenRow = [string, string, string | null, number, number, number, number | null, string | null]
 
 const AT_ONCE = 20
 

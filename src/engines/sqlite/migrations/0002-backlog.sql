@@ -117,7 +117,9 @@ CREATE TABLE files_backlog_todos (
   extra TEXT
 ) STRICT;
 
-CREATE INDEX files_backlog_todos_session ON files_backlog_todos(workflow, session, status);
+-- A list of thousands shows little of each: it is read from the index alone.
+CREATE INDEX files_backlog_todos_session
+  ON files_backlog_todos(workflow, session, status, id, priority, title, assigned_to);
 CREATE INDEX files_backlog_todos_lease ON files_backlog_todos(leaseUntil) WHERE leaseUntil IS NOT NULL;
 CREATE INDEX files_backlog_todos_identity ON files_backlog_todos(identity) WHERE identity IS NOT NULL;
 
@@ -127,11 +129,11 @@ CREATE TABLE files (
   name TEXT NOT NULL,
   kind TEXT NOT NULL,
   item TEXT,
-  ino INTEGER NOT NULL,
-  size INTEGER NOT NULL,
-  mtime REAL NOT NULL,
-  ctime REAL NOT NULL,
-  seen REAL NOT NULL,
+  -- Inode and size in one number; and when it was last changed, negative where it was read so soon after that that
+  -- another change might not show. Real numbers, as inodes can be larger than the integers of JavaScript.
+  node REAL NOT NULL,
+  changed REAL NOT NULL,
+  written REAL NOT NULL,
   line INTEGER,
   message TEXT,
   PRIMARY KEY (folder, name)
