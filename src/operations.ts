@@ -9,13 +9,13 @@ const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
   // By name: a module of the built program also exports what other modules share with it.
   backlog: async () => {
     const room = await import('./backlog/operations.ts')
-    const reports = await import('./backlog/reports.ts')
+    const { list, show, search, stale, graph } = await reports()
     return [
       room.backlogAdd,
-      reports.backlogList,
-      reports.backlogShow,
+      list,
+      show,
       room.backlogNext,
-      reports.backlogSearch,
+      search,
       room.backlogTriage,
       room.backlogApprove,
       room.backlogDismiss,
@@ -29,12 +29,19 @@ const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
       room.backlogReopen,
       room.backlogLog,
       room.backlogSweep,
-      reports.backlogStale,
-      reports.backlogGraph,
+      stale,
+      graph,
     ]
   },
   status: async () => [(await import('./overview.ts')).status],
   log: async () => [(await import('./overview.ts')).log],
+}
+
+/** What only reads the backlog. */
+async function reports(): Promise<Readonly<Record<'list' | 'show' | 'search' | 'stale' | 'graph', Operation<never>>>> {
+  const room = await import('./backlog/reports.ts')
+  const { backlogList: list, backlogShow: show, backlogSearch: search, backlogStale: stale, backlogGraph: graph } = room
+  return { list, show, search, stale, graph }
 }
 
 export const ROOM_NAMES = Object.keys(ROOMS)
@@ -43,6 +50,12 @@ export const ROOM_NAMES = Object.keys(ROOMS)
 export async function operationsOf(room: string): Promise<Operation[]> {
   const load = Object.hasOwn(ROOMS, room) ? ROOMS[room] : undefined
   return load ? await load() : []
+}
+
+/** The operation that these words name, or all that the first of them could mean; no more of a room is loaded than it takes. */
+export async function operationsFor([room = '', verb = '']: readonly string[]): Promise<Operation[]> {
+  const known: Readonly<Record<string, Operation<never>>> = room === 'backlog' ? await reports() : {}
+  return Object.hasOwn(known, verb) ? [known[verb]!] : await operationsOf(room)
 }
 
 /** What is offered to models from one room. */

@@ -9,7 +9,7 @@ import { todo } from './kind.ts'
 import { whereabouts } from './locating.ts'
 import { checkedSession } from './names.ts'
 import { PRIORITIES, TODO_STATUSES, type Todo } from './record.ts'
-import { staleTodos } from './sessions.ts'
+import { staleTodos } from './stale.ts'
 import { fieldsFor, partOf, todoShape, VIEWED, viewOf } from './view.ts'
 
 const listing = () => ({

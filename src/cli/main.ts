@@ -1,7 +1,7 @@
 import { checked, type Operation, writesWith } from '../core/operation.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
 import { StoreDoor } from '../open.ts'
-import { operationsOf } from '../operations.ts'
+import { operationsFor } from '../operations.ts'
 import { findWorkspace } from '../workspace.ts'
 import { leadingWords, readArguments } from './arguments.ts'
 import { askingFrom, callerFor } from './scope.ts'
@@ -29,7 +29,7 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
 
 async function dispatch(argv: readonly string[], around: Surroundings, json: boolean): Promise<number> {
   const { words, rest } = leadingWords(argv)
-  const ops = words[0] === undefined ? [] : await operationsOf(words[0])
+  const ops = await operationsFor(words)
   const op = ops.find(({ command }) => command.split(' ').every((word, index) => word === words[index]))
   const wantsHelp = asks(argv, '--help') || asks(argv, '-h')
   if (op && !wantsHelp) return await carryOut(op, rest(op.command.split(' ').length), around, json)

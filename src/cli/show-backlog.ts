@@ -135,12 +135,18 @@ function row({ id, priority, status, title = '', assigned_to: worker }: Listed):
   return [id, priority ?? '', painted(status ?? ''), title, faint(whose)]
 }
 
+/** The same without what only colours need: a list may have thousands. */
+function plainRow({ id, priority, status, title = '', assigned_to: worker }: Listed): string[] {
+  const whose = worker && (status === 'in_progress' || status === 'blocked') ? `(${worker})` : ''
+  return [id, priority ?? '', status ?? '', title, whose]
+}
+
 function page({ todos, more, session, workflow }: Page, colour: boolean, none: string): string {
   const counts = new Map<string, number>()
   for (const { status } of todos) counts.set(status ?? '', (counts.get(status ?? '') ?? 0) + 1)
   const summary = [...counts].map(([status, n]) => `${n} ${status.replace('_', ' ')}`).join(', ')
   return lines(
-    table(todos.map(row), colour),
+    table(colour ? todos.map(row) : todos.map(plainRow), colour),
     more > 0 ? `${more} more; --all shows everything` : '',
     todos.length > 0 ? `${summary} in session ${session} of ${workflow}` : none,
   )

@@ -11,28 +11,56 @@ export interface Cell {
 
 /** Columns, each as wide as its widest cell. Whatever a cell holds, it stays in its place and takes no effect. */
 export function table(rows: readonly (readonly (Cell | string)[])[], colour: boolean): string {
-  const raw = rows.map(row => row.map(cell => (typeof cell === 'string' ? cell : cell.text)))
-  // Looked at once: most tables are plain, and a short-lived process pays for every cell it looks at.
-  const plain = !/[^ -~]/.test(raw.map(row => row.join('')).join(''))
-  const texts = plain ? raw : raw.map(row => row.map(harmlessLine))
   const widths: number[] = []
-  for (const row of texts) {
+  let all = ''
+  for (const row of rows) {
     for (let column = 0; column < row.length; column++) {
-      widths[column] = Math.max(widths[column] ?? 0, row[column]!.length)
+      const text = textOf(row[column]!)
+      all += text
+      if (text.length > (widths[column] ?? -1)) widths[column] = text.length
     }
   }
-  return texts
-    .map((row, index) =>
-      row
-        .map((text, column) => {
-          const cell = rows[index]![column]!
-          const style = colour && text && typeof cell !== 'string' ? cell.style : undefined
-          return (style ? painted(style, text) : text) + ' '.repeat(widths[column]! - text.length)
-        })
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  // Looked at once: most tables are plain, and a short-lived process pays for every cell it looks at.
+  if (/[^ -~]/.test(all)) {
+    const shown = rows.map(row => row.map(cell => (typeof cell === 'string' ? harmlessLine(cell) : harmlessCell(cell))))
+    return laidOut(shown, widthsOf(shown), colour)
+  }
+  return laidOut(rows, widths, colour)
+}
+
+function laidOut(rows: readonly (readonly (Cell | string)[])[], widths: readonly number[], colour: boolean): string {
+  const gaps = widths.map(width => ' '.repeat(width))
+  let lines = ''
+  for (let index = 0; index < rows.length; index++) {
+    const row = rows[index]!
+    let line = ''
+    for (let column = 0; column < row.length; column++) {
+      const cell = row[column]!
+      const text = textOf(cell)
+      const style = colour && text && typeof cell !== 'string' ? cell.style : undefined
+      if (column > 0) line += '  '
+      line += style ? painted(style, text) : text
+      line += gaps[column]!.slice(text.length)
+    }
+    lines += index > 0 ? `\n${line.trimEnd()}` : line.trimEnd()
+  }
+  return lines
+}
+
+function widthsOf(rows: readonly (readonly (Cell | string)[])[]): number[] {
+  const widths: number[] = []
+  for (const row of rows) {
+    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, textOf(cell).length)))
+  }
+  return widths
+}
+
+function textOf(cell: Cell | string): string {
+  return typeof cell === 'string' ? cell : cell.text
+}
+
+function harmlessCell({ text, style }: Cell): Cell {
+  return { text: harmlessLine(text), style }
 }
 
 function painted(style: Style, text: string): string {

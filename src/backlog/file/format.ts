@@ -7,7 +7,7 @@ import { type Document, documentOf } from './document.ts'
 import { edited } from './edit.ts'
 import { HISTORY, row, TABLE_HEAD } from './history.ts'
 import { oneLine } from './markdown.ts'
-import { later, quickly } from './quick.ts'
+import { Later, quickly } from './quick.ts'
 import { KEYS, type Values } from './values.ts'
 import { keyLine, storable, whole } from './writing.ts'
 
@@ -22,12 +22,14 @@ export const todoFile: FileForm = {
   isItem: name => isNumbered(name) || /^(?:\d{3,}(?:-.*)?|task-\d.*)\.[mM][dD]$/.test(name),
   read(text, name, list) {
     const quick = quickly(text)
-    if (quick) {
-      const { values, title, last } = quick
-      const content = later(() => carefully(text, name, list) as Content)
-      return Object.assign(content, { fields: fieldsOf(values, title, values.issue_id, null, name, list), last })
-    }
-    return carefully(text, name, list)
+    if (!quick) return carefully(text, name, list)
+    const { fields } = quick
+    fields['identity'] = identityOf(list, fields.finding_id as string | null, fields.source_ref as string | null)
+    fields['workflow'] = list['workflow']
+    fields['session'] = list['session']
+    fields['file'] = name
+    fields.source = list['source'] ?? null
+    return new Later(quick, () => carefully(text, name, list) as Content)
   },
   write(content) {
     const { fields, texts, history } = content

@@ -1,12 +1,11 @@
-import type { Happening, Texts } from '../../core/kind.ts'
+import type { Content, Happening, Texts } from '../../core/kind.ts'
 import { FRONTMATTER, PRIORITIES, TODO_STATUSES } from '../record.ts'
 import { asMove, HISTORY, TABLE_HEAD } from './history.ts'
 import { KEYS, type Values } from './values.ts'
 
-/** What the frontmatter and the title of a file say. */
+/** What a file says, but for what the file itself does not: its name and list. */
 export interface Quick {
-  readonly values: Values
-  readonly title: string
+  readonly fields: Record<string, unknown> & Values
   readonly last: Happening | undefined
 }
 
@@ -19,7 +18,7 @@ export interface Quick {
 export function quickly(text: string): Quick | undefined {
   if (!text.startsWith('---\n') || UNUSUAL.some(sign => text.includes(sign)) || !text.isWellFormed()) return undefined
   // A copy of a whole record, and only what is filled in set on it: adding key after key to an empty one takes as long again.
-  const values: Values = { ...EMPTY }
+  const fields: Quick['fields'] = { ...EMPTY }
   let at = 4
   for (let n = 0; n < KEYS.length; n++) {
     const head = HEADS[n]!
@@ -32,27 +31,39 @@ export function quickly(text: string): Quick | undefined {
     const end = text.indexOf('\n', start)
     const value = end < 0 ? undefined : TYPES[n]!(text.slice(start, end))
     if (value === undefined) return undefined
-    values[KEYS[n]!] = value
+    fields[KEYS[n]!] = value
     at = end + 1
   }
-  if (!text.startsWith('---\n\n# ', at) || !isUsual(values)) return undefined
+  if (!text.startsWith('---\n\n# ', at) || !isUsual(fields)) return undefined
   const start = at + 7
   const end = text.indexOf('\n', start)
   const title = text.slice(start, end)
   const row = TITLE.test(title) ? lastRow(text) : undefined
-  return row === undefined ? undefined : { values, title, last: asMove(row.trim()) }
+  if (row === undefined) return undefined
+  fields['title'] = title
+  fields['owner'] = fields.assigned_to
+  return { fields, last: asMove(row.trim()) }
 }
 
-/** Texts and history as somebody asks for them: a list needs neither. */
-export function later(read: () => { readonly texts: Texts; readonly history: readonly Happening[] }) {
-  let content: ReturnType<typeof read> | undefined
-  return {
-    get texts() {
-      return (content ??= read()).texts
-    },
-    get history() {
-      return (content ??= read()).history
-    },
+/** Content whose texts and history are read when somebody asks for them: a list needs neither. */
+export class Later implements Content {
+  readonly fields: Content['fields']
+  readonly last: Happening | undefined
+  private readonly read: () => Content
+  private content: Content | undefined
+
+  constructor({ fields, last }: Quick, read: () => Content) {
+    this.fields = fields
+    this.last = last
+    this.read = read
+  }
+
+  get texts(): Texts {
+    return (this.content ??= this.read()).texts
+  }
+
+  get history(): readonly Happening[] {
+    return (this.content ??= this.read()).history
   }
 }
 
@@ -60,9 +71,11 @@ export function later(read: () => { readonly texts: Texts; readonly history: rea
 const UNUSUAL = ['\r', '\0', '```', '~~~']
 const HEADS = KEYS.map(key => `${key}: `)
 const EMPTIES = KEYS.map(key => (FRONTMATTER[key] === 'json' ? '[]\n' : 'null\n'))
-const EMPTY = Object.fromEntries(
-  KEYS.map(key => [key, FRONTMATTER[key] === 'json' ? Object.freeze([]) : null]),
-) as unknown as Readonly<Values>
+const EMPTY = Object.fromEntries([
+  ...['title', 'owner', 'identity', 'workflow', 'session', 'file'].map(name => [name, null] as const),
+  ...KEYS.map(key => [key, FRONTMATTER[key] === 'json' ? Object.freeze([]) : null] as const),
+  ['extra', null],
+]) as unknown as Readonly<Quick['fields']>
 const PLAIN = /^[A-Za-z_/][\w./@+-]*$/
 const WORDS = /^[A-Za-z_/][\w./@+-]*(?: [\w./@+-]+)*$/
 const QUOTED = /^"[\w./:@+ -]*"$/

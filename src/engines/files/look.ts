@@ -80,36 +80,37 @@ export class Looker {
   }
 
   private changesIn(kind: Kind, place: Place): Changes {
-    const stamps = this.ledger.stamps(place.folder)
+    const { names: before, numbers } = this.ledger.stamps(place.folder)
     const form = formOf(kind)
     const names = this.tree.files(place.folder).filter(name => form.isItem(name))
     this.unnameable.delete(place.folder)
     const changes: Changes = { changed: [], gone: [] }
-    const fresh: Stamp[] = []
-    const prefix = `${this.tree.path(place.folder)}/`
-    const compare = (stamp: Stamp) => {
-      const stats = lstatSync(prefix + stamp.name, QUIETLY)
-      if (!stats) changes.gone.push(stamp.name)
-      else if (differs(stamp, stats)) changes.changed.push(stamp.name)
-      else if (isFresh(stamp)) fresh.push(stamp)
+    const fresh: string[] = []
+    const prefix = this.tree.prefix(place.folder)
+    const compare = (name: string, index: number) => {
+      const stats = lstatSync(prefix + name, QUIETLY)
+      const [node, changed] = numbers[index]!
+      if (!stats) changes.gone.push(name)
+      else if (node !== nodeOf(stats) || Math.abs(changed) !== stats.ctimeMs) changes.changed.push(name)
+      else if (changed < 0) fresh.push(name)
     }
     // Most often the same files are there as the last time, and in the same order.
-    if (names.length === stamps.length && names.every((name, index) => name === stamps[index]!.name)) {
-      for (let index = 0; index < stamps.length; index++) compare(stamps[index]!)
+    if (names.length === numbers.length && names.join('\n') === before) {
+      names.forEach(compare)
     } else {
-      const known = new Map(stamps.map(stamp => [stamp.name, stamp]))
+      const known = new Map(before === '' ? [] : before.split('\n').map((name, index) => [name, index]))
       for (const name of names) {
-        const stamp = known.get(name)
+        const index = known.get(name)
         known.delete(name)
-        if (stamp) compare(stamp)
+        if (index !== undefined) compare(name, index)
         else if (name.includes('\uFFFD') && !lstatSync(prefix + name, QUIETLY)) this.passOver(place.folder, name)
         else changes.changed.push(name)
       }
       changes.gone.push(...known.keys())
     }
     const many = fresh.length > REREAD_AT_MOST
-    const doubtful = many ? fresh : fresh.filter(({ name }) => !this.isAsSeen(kind, place, name))
-    changes.changed.push(...doubtful.map(({ name }) => name))
+    const doubtful = many ? fresh : fresh.filter(name => !this.isAsSeen(kind, place, name))
+    for (const name of doubtful) changes.changed.push(name)
     return changes
   }
 
@@ -150,7 +151,7 @@ export class Looker {
     const discoveries: Discovery[] = []
     const files: Seen[] = []
     const fresh = new Map<string, string>()
-    const prefix = `${this.tree.path(folder)}/`
+    const prefix = this.tree.prefix(folder)
     for (const name of names) {
       const found = readContent(prefix + name, text => form.read(text, name, list))
       if (!found) continue

@@ -1,10 +1,10 @@
 import type { Note } from '../../core/event.ts'
 import { columnsOf, listKey, numberOf, stored } from '../../core/keeping.ts'
 import type { Item, Kind } from '../../core/kind.ts'
-import type { Discovery, Ledger, Seen, Stamp } from '../../core/ledger.ts'
+import type { Discovery, Ledger, Seen, Stamps } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import type { Change, Claim, Kept, Query } from '../../core/store.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Value } from './connection.ts'
 import { keepNumber } from './lists.ts'
 import type { Rows } from './rows.ts'
 
@@ -56,24 +56,24 @@ export class SqliteLedger implements Ledger {
   discover(kind: Kind, found: readonly Discovery[]): void {
     const mirror = mirrorOf(kind)
     const columns = columnsOf(mirror)
-    const counted = found.map(one => ({ ...one, counts: this.countsFor(kind, one.id) }))
-    this.insertMany(`INSERT INTO ${mirror.table} (${columns.join(', ')})`, columns.length, counted, rows =>
-      rows.flatMap(({ id, fields, counts }) => {
-        const row: Fields = { ...fields, id, ...counts }
-        return columns.map(name => stored(mirror, name, row[name]))
-      }),
+    const counts = this.countsFor(kind, found)
+    // What is empty in all of them is left out: a first look takes in thousands, and half of a todo is empty.
+    const used = columns.filter(
+      name => name in COUNTED || found.some(({ fields }) => (fields[name] ?? null) !== null || name === 'id'),
     )
-    this.insertMany(
-      'INSERT INTO events (at, kind, id, title, "from", "to", by, why, revision, token)',
-      10,
-      counted,
-      rows =>
-        rows.flatMap(({ id, fields, note, counts: { revision, token } }) => {
-          const { title, status } = fields
-          const what = [note.at, kind.name, id, String(title), null, String(status), note.by, note.why ?? null]
-          return [...what, revision, token]
-        }),
-    )
+    this.insertMany(`INSERT INTO ${mirror.table} (${used.join(', ')})`, used.length, found, ({ id, fields }, put) => {
+      const own = { id, ...counts(id) }
+      for (const name of used) {
+        put(Object.hasOwn(own, name) ? own[name as keyof typeof own] : stored(mirror, name, fields[name]))
+      }
+    })
+    const into = 'INSERT INTO events (at, kind, id, title, "from", "to", by, why, revision, token)'
+    this.insertMany(into, 10, found, ({ id, fields, note }, put) => {
+      const { title, status } = fields
+      const { revision, token } = counts(id)
+      for (const value of [note.at, kind.name, id, String(title), null, String(status)]) put(value)
+      for (const value of [note.by, note.why ?? null, revision, token]) put(value)
+    })
     for (const mine of Object.values(Object.groupBy(found, ({ fields }) => listKey(kind, fields)))) {
       const highest = mine!.reduce((most, { fields }) => Math.max(most, numberOf(kind, fields)), 0)
       keepNumber(this.connection, kind, mine![0]!.fields, highest)
@@ -111,9 +111,11 @@ export class SqliteLedger implements Ledger {
     return this.seen('folder = ? AND name = ?', [folder, name])[0]
   }
 
-  stamps(folder: string): Stamp[] {
-    const rows = this.connection.lists('SELECT name, node, changed FROM files WHERE folder = ? ORDER BY name', [folder])
-    return (rows as unknown as StampRow[]).map(([name, node, changed]) => ({ name, node, changed }))
+  stamps(folder: string): Stamps {
+    const ordered = 'FROM files WHERE folder = ? ORDER BY name'
+    const [row] = this.connection.lists(`SELECT group_concat(name, char(10)) FROM (SELECT name ${ordered})`, [folder])
+    const numbers = this.connection.lists(`SELECT node, changed ${ordered}`, [folder])
+    return { names: String(row?.[0] ?? ''), numbers: numbers as unknown as Stamps['numbers'] }
   }
 
   complaints(folder: string): Seen[] {
@@ -125,23 +127,12 @@ export class SqliteLedger implements Ledger {
   }
 
   remember(kind: Kind, files: readonly Seen[]): void {
-    this.insertMany(
-      'INSERT OR REPLACE INTO files (folder, name, kind, item, node, changed, written, line, message)',
-      9,
-      files,
-      rows =>
-        rows.flatMap(({ folder, name, item, node, changed, written, complaint }) => [
-          folder,
-          name,
-          kind.name,
-          item,
-          node,
-          changed,
-          written,
-          complaint?.line ?? null,
-          complaint?.message ?? null,
-        ]),
-    )
+    const into = 'INSERT OR REPLACE INTO files (folder, name, kind, item, node, changed, written, line, message)'
+    this.insertMany(into, 9, files, ({ folder, name, item, node, changed, written, complaint }, put) => {
+      for (const value of [folder, name, kind.name, item, node, changed, written]) put(value)
+      put(complaint?.line ?? null)
+      put(complaint?.message ?? null)
+    })
   }
 
   forget(folder: string, name: string): void {
@@ -158,12 +149,19 @@ export class SqliteLedger implements Ledger {
   }
 
   /** A file that was away and is back: whoever had its item before must not be taken for whoever has it now. */
-  private countsFor(kind: Kind, id: string): { token: number; revision: number } {
+  private countsFor(kind: Kind, found: readonly Discovery[]): (id: string) => { token: number; revision: number } {
+    const first = found.length > 1 && this.connection.lists('SELECT 1 FROM events WHERE kind = ? LIMIT 1', [kind.name])
+    if (first && first.length === 0) return () => COUNTED
+    const known = new Map(found.map(({ id }) => [id, this.countsOf(kind, id)]))
+    return id => known.get(id) ?? COUNTED
+  }
+
+  private countsOf(kind: Kind, id: string): { token: number; revision: number } {
     const [last] = this.connection.lists(
       'SELECT token, revision FROM events WHERE kind = ? AND id = ? ORDER BY seq DESC LIMIT 1',
       [kind.name, id],
     )
-    return last ? { token: Number(last[0]) + 1, revision: Number(last[1]) + 1 } : { token: 0, revision: 1 }
+    return last ? { token: Number(last[0]) + 1, revision: Number(last[1]) + 1 } : COUNTED
   }
 
   private seen(which: string, values: readonly string[]): Seen[] {
@@ -181,23 +179,22 @@ export class SqliteLedger implements Ledger {
   }
 
   /** Several rows in one statement: a first look takes in thousands. */
-  private insertMany<T>(
-    into: string,
-    width: number,
-    all: readonly T[],
-    values: (rows: readonly T[]) => (string | number | null)[],
-  ): void {
+  private insertMany<T>(into: string, width: number, all: readonly T[], put: (one: T, put: Put) => void): void {
     const marks = `(${Array.from({ length: width }, () => '?').join(', ')})`
+    const texts = [1, AT_ONCE].map(count => `${into} VALUES ${Array.from({ length: count }, () => marks).join(', ')}`)
     for (let from = 0; from < all.length; ) {
-      const rows = all.slice(from, from + (all.length - from >= AT_ONCE ? AT_ONCE : 1))
-      const sql = `${into} VALUES ${rows.map(() => marks).join(', ')}`
-      this.connection.run(sql, values(rows))
-      from += rows.length
+      const many = all.length - from >= AT_ONCE
+      const until = from + (many ? AT_ONCE : 1)
+      const values: Value[] = []
+      const add = (value: Value) => void values.push(value)
+      for (; from < until; from++) put(all[from]!, add)
+      this.connection.run(texts[many ? 1 : 0]!, values)
     }
   }
 }
 
-type StampRow = [string, number, number]
+const COUNTED = { token: 0, revision: 1 }
+type Put = (value: Value) => void
 type SeenRow = [string, string, string | null, number, number, number, number | null, string | null]
 
 const AT_ONCE = 20

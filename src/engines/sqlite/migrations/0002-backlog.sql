@@ -140,3 +140,4 @@ CREATE TABLE files (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX files_item ON files(item);
+CREATE INDEX files_unreadable ON files(folder) WHERE message IS NOT NULL;
