@@ -55,12 +55,15 @@ export interface Found {
  * read again.
  */
 export function readContent(path: string, read: (text: string) => Content | Complaint): Found | undefined {
-  const patience = Date.now() + 2 * EMPTY_MS
+  let patience: number | undefined
   for (;;) {
     const look = readText(path)
     if (!look) return undefined
-    const found = 'text' in look ? { ...look, content: read(look.text) } : { stats: look.stats, content: look }
+    const { stats } = look
+    const found: Found =
+      'text' in look ? { stats, text: look.text, content: read(look.text) } : { stats, content: look }
     if (!('message' in found.content)) return found
+    patience ??= Date.now() + 2 * EMPTY_MS
     const now = lstatSync(path, QUIETLY)
     if ((now && isSettled(now) && isSame(now, found.stats)) || Date.now() > patience) return found
     Atomics.wait(NOBODY, 0, 0, 5)

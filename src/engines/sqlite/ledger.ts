@@ -152,8 +152,8 @@ export class SqliteLedger implements Ledger {
   private countsFor(kind: Kind, found: readonly Discovery[]): (id: string) => { token: number; revision: number } {
     const first = found.length > 1 && this.connection.lists('SELECT 1 FROM events WHERE kind = ? LIMIT 1', [kind.name])
     if (first && first.length === 0) return () => COUNTED
-    const known = new Map(found.map(({ id }) => [id, this.countsOf(kind, id)]))
-    return id => known.get(id) ?? COUNTED
+    const known = Object.fromEntries(found.map(({ id }) => [id, this.countsOf(kind, id)]))
+    return id => known[id] ?? COUNTED
   }
 
   private countsOf(kind: Kind, id: string): { token: number; revision: number } {
