@@ -54,8 +54,10 @@ export interface Ledger {
   renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): T
   lapsed<T extends Item>(kind: Kind<T>, limit: number): T[]
   load(kind: Kind, items: readonly Kept[]): void
-  /** Adds what was found in files that are new, each with its event. */
-  discover(kind: Kind, found: readonly Discovery[]): void
+  /** Whether anything has ever happened to an item of a kind. */
+  hasHeardOf(kind: Kind): boolean
+  /** Adds what was found in files that are new, each with its event; `unheard` where nothing can be known of any of them. */
+  discover(kind: Kind, found: readonly Discovery[], unheard?: boolean): void
   /** Counts a change of an item's file that changes none of its fields. */
   touch(kind: Kind, id: string): void
   /** Takes an item out whose file is gone. */

@@ -14,6 +14,9 @@ const COARSE_STEP_MS = 2000
 /** So many files that were seen right after they were written are read again at every look, before that is written down. */
 const REREAD_AT_MOST = 64
 
+/** So many new files are taken in together. */
+const AT_ONCE = 200
+
 const QUIETLY = { throwIfNoEntry: false } as const
 
 /** Keeps the ledger up with the files: reads those that changed since they were last seen, and no others. */
@@ -152,6 +155,7 @@ export class Looker {
     const files: Seen[] = []
     const fresh = new Map<string, string>()
     const prefix = this.tree.prefix(folder)
+    const unheard = strange && !this.ledger.hasHeardOf(kind)
     for (const name of names) {
       const found = readContent(prefix + name, text => form.read(text, name, list))
       if (!found) continue
@@ -177,9 +181,11 @@ export class Looker {
         files.push(file)
       } else {
         discoveries.push({ id, fields: content.fields, file, note: noteOf(content, stats) })
+        // What is written down can be forgotten: to keep the texts of thousands takes longer than to read them.
+        if (discoveries.length === AT_ONCE) this.ledger.discover(kind, discoveries.splice(0), unheard)
       }
     }
-    this.ledger.discover(kind, discoveries)
+    this.ledger.discover(kind, discoveries, unheard)
     this.ledger.remember(kind, files)
   }
 

@@ -53,18 +53,26 @@ export class SqliteLedger implements Ledger {
     )
   }
 
-  discover(kind: Kind, found: readonly Discovery[]): void {
+  hasHeardOf(kind: Kind): boolean {
+    return this.connection.lists('SELECT 1 FROM events WHERE kind = ? LIMIT 1', [kind.name]).length > 0
+  }
+
+  discover(kind: Kind, found: readonly Discovery[], unheard = false): void {
     const mirror = mirrorOf(kind)
     const columns = columnsOf(mirror)
-    const counts = this.countsFor(kind, found)
+    const counts = (id: string) => (unheard ? COUNTED : this.countsOf(kind, id))
     // What is empty in all of them is left out: a first look takes in thousands, and half of a todo is empty.
-    const used = columns.filter(
-      name => name in COUNTED || found.some(({ fields }) => (fields[name] ?? null) !== null || name === 'id'),
-    )
-    this.insertMany(`INSERT INTO ${mirror.table} (${used.join(', ')})`, used.length, found, ({ id, fields }, put) => {
-      const own = { id, ...counts(id) }
+    const used = columns.filter(name => !OURS.has(name) && found.some(({ fields }) => (fields[name] ?? null) !== null))
+    const names = ['id', 'token', 'revision', ...used]
+    this.insertMany(`INSERT INTO ${mirror.table} (${names.join(', ')})`, names.length, found, ({ id, fields }, put) => {
+      const { token, revision } = counts(id)
+      put(id)
+      put(token)
+      put(revision)
       for (const name of used) {
-        put(Object.hasOwn(own, name) ? own[name as keyof typeof own] : stored(mirror, name, fields[name]))
+        const value = fields[name]
+        // Most of a list's fields are empty lists, and to write one out costs more than all the rest of it.
+        put(Array.isArray(value) && value.length === 0 ? '[]' : stored(mirror, name, value))
       }
     })
     const into = 'INSERT INTO events (at, kind, id, title, "from", "to", by, why, revision, token)'
@@ -149,13 +157,6 @@ export class SqliteLedger implements Ledger {
   }
 
   /** A file that was away and is back: whoever had its item before must not be taken for whoever has it now. */
-  private countsFor(kind: Kind, found: readonly Discovery[]): (id: string) => { token: number; revision: number } {
-    const first = found.length > 1 && this.connection.lists('SELECT 1 FROM events WHERE kind = ? LIMIT 1', [kind.name])
-    if (first && first.length === 0) return () => COUNTED
-    const known = Object.fromEntries(found.map(({ id }) => [id, this.countsOf(kind, id)]))
-    return id => known[id] ?? COUNTED
-  }
-
   private countsOf(kind: Kind, id: string): { token: number; revision: number } {
     const [last] = this.connection.lists(
       'SELECT token, revision FROM events WHERE kind = ? AND id = ? ORDER BY seq DESC LIMIT 1',
@@ -194,6 +195,7 @@ export class SqliteLedger implements Ledger {
 }
 
 const COUNTED = { token: 0, revision: 1 }
+const OURS = new Set(['id', 'token', 'revision'])
 type Put = (value: Value) => void
 type SeenRow = [string, string, string | null, number, number, number, number | null, string | null]
 
