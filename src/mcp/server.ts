@@ -28,7 +28,7 @@ export function serverFactory({ tools, callerFor, version }: ServerOptions): Mcp
   const prepared = tools.map(op => ({
     op,
     accepts: published((op.toolInput ?? op.input)()),
-    answers: published(op.output()),
+    answers: published(op.output(), true),
   }))
   const sets = [...new Set(tools.map(op => op.tools ?? ''))]
   const instructions = sets.map(name => INSTRUCTIONS[name] ?? '').join('') + DATA
@@ -82,10 +82,24 @@ type Definition = Record<string, unknown>
  * and not by the protocol's library, so that every door refuses in the same
  * words, with code and hint.
  */
-function published(schema: GenericSchema) {
+function published(schema: GenericSchema, answer = false) {
   // Without $schema, which is the protocol's default anyway: every character here is in the model's context.
-  const { $schema: _, ...json } = toJsonSchema(schema, { errorMode: 'ignore', target: 'draft-2020-12' }) as Definition
+  const { $schema: _, ...full } = toJsonSchema(schema, { errorMode: 'ignore', target: 'draft-2020-12' }) as Definition
+  const json = answer ? (shortened(full) as Definition) : full
   const jsonSchema = { input: () => json, output: () => json }
   const validate = (value: unknown) => ({ value: value as Record<string, unknown> })
   return { '~standard': { version: 1 as const, vendor: 'punchlist', validate, jsonSchema } }
+}
+
+/** So many fields are spelt out; of an object with more, only their names are told. */
+const SPELT_OUT = 20
+
+/** Large objects are in nearly every answer of a tool set: spelt out in each, they would be most of what a model reads. */
+function shortened(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(shortened)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { properties } = schema as { properties?: Definition }
+  const names = Object.keys(properties ?? {})
+  if (names.length > SPELT_OUT) return { type: 'object', description: names.join(', ') }
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, shortened(value)]))
 }

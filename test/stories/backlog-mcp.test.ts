@@ -58,6 +58,8 @@ describe('a model that is offered the backlog', () => {
       'complete',
     ]
     const rest = ['block', 'unblock', 'interrupt', 'resume', 'reopen', 'log', 'sweep', 'stale', 'graph']
+    // Twenty tools: what their answers have in common is told by name, not spelt out in each.
+    expect(JSON.stringify(tools).length).toBeLessThan(40_000)
     expect(tools.map(({ name }) => name).toSorted()).toEqual(
       [...verbs, ...rest].map(verb => `backlog_${verb}`).toSorted(),
     )
