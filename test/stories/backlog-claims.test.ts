@@ -175,6 +175,21 @@ describe.each(ENGINES)('a claimed todo, from the command line, on %s', (_engine,
     expect((await ann.run('complete', '1', '--reason', 'done', '--token', '1')).todo.status).toBe('complete')
   })
 
+  test('goes on without what turned out not to be needed, with a lease of its own, and the history says so', async () => {
+    const typist = new Typist(scratch())
+    await typist.add(ready('a'), ready('b'), ready('c'))
+    await typist.run('claim', '1')
+    await typist.run('block', '1', '--on', '2', '--on', '3')
+    const early = await typist.refused('unblock', '1', '--without', '2')
+    expect(early).toMatchObject({ status: 5, details: { open: ['review/002', 'review/003'] } })
+    expect(early.message).toBe('review/001 still waits for review/003')
+    const { todo } = await typist.run('unblock', '1', '--without', '2', '--without', 'review/3')
+    expect(todo).toMatchObject({ status: 'in_progress', dependencies: [], token: 1 })
+    expect(todo.leaseUntil).not.toBeNull()
+    const { history } = (await typist.run<{ todo: { history: { why: string | null }[] } }>('show', '1')).todo
+    expect(history.at(-1)?.why).toBe('without 2, review/3')
+  })
+
   test('never waits in a circle', async () => {
     const typist = new Typist(scratch())
     await typist.add(ready('a'), ready('b'), ready('c'))
