@@ -52,7 +52,7 @@ export function backlog(): Row[] {
     })
     return [
       row(`backlog list --all, ${FILES} files, unchanged`, warm, 3.5),
-      row(`backlog list --all --json, ${FILES} files, unchanged`, json, 6),
+      row(`backlog list --all --json, ${FILES} files, unchanged`, json, 8),
       row(`backlog list --all, ${FILES} files, never seen`, cold, 9),
       row(`backlog add to ${FILES} files`, add, 2.5),
     ]

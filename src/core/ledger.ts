@@ -46,7 +46,8 @@ export interface Discovery {
  * Nothing here waits: an engine does several of these things in one transaction.
  */
 export interface Ledger {
-  together<T>(work: () => T): T
+  /** Does `work` in one transaction. What is `derived` from the files can be had again, and need not survive a power cut. */
+  together<T>(work: () => T, derived?: boolean): T
   find<T extends Item>(kind: Kind<T>, query: Query): T[]
   count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Record<string, number>
   save<T extends Item>(kind: Kind<T>, change: Change, note: Note): T

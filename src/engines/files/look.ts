@@ -41,7 +41,7 @@ export class Looker {
     this.ledger.together(() => {
       for (const folder of lost) for (const file of this.ledger.files(folder)) this.lose(kind, file)
       for (const place of stale) this.catchUp(kind, place)
-    })
+    }, true)
   }
 
   /** Looks at one item's file. */
@@ -55,7 +55,7 @@ export class Looker {
       (!isFresh(known) || this.isAsSeen(kind, { folder: known.folder, list: this.listOf(kind, id) }, known.name))
     )
       return
-    this.ledger.together(() => this.lookAt(kind, id))
+    this.ledger.together(() => this.lookAt(kind, id), true)
   }
 
   /** The same inside a transaction. The item as it now stands; undefined when its file is gone. */

@@ -18,8 +18,8 @@ export class SqliteLedger implements Ledger {
     this.rows = rows
   }
 
-  together<T>(work: () => T): T {
-    return this.connection.together(work)
+  together<T>(work: () => T, derived = false): T {
+    return derived ? this.connection.lightly(() => this.connection.together(work)) : this.connection.together(work)
   }
 
   find<T extends Item>(kind: Kind<T>, query: Query): T[] {
@@ -131,7 +131,14 @@ export class SqliteLedger implements Ledger {
   }
 
   fileOf(kind: Kind, item: string): Seen | undefined {
-    return this.seen('item = ? AND kind = ?', [item, kind.name])[0]
+    const form = kind.file
+    if (!form) return undefined
+    const sql = `SELECT ${[...kind.list, form.name].join(', ')} FROM ${mirrorOf(kind).table} WHERE id = ?`
+    const [row] = this.connection.lists(sql, [item])
+    if (!row) return undefined
+    const folder = form.folders.map(segment => row[kind.list.indexOf(segment.slice(1, -1))] ?? segment).join('/')
+    const file = this.file(folder, String(row.at(-1)))
+    return file?.item === item ? file : undefined
   }
 
   remember(kind: Kind, files: readonly Seen[]): void {

@@ -139,5 +139,4 @@ CREATE TABLE files (
   PRIMARY KEY (folder, name)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX files_item ON files(item);
 CREATE INDEX files_unreadable ON files(folder) WHERE message IS NOT NULL;
