@@ -31,7 +31,7 @@ export async function examine(
     const found = (await store.inspect(fix)).map(one => ({
       ...one,
       fixed: false,
-      hint: one.ok ? '' : RESTORE,
+      hint: one.ok ? '' : (one.hint ?? RESTORE),
       ...damage(one),
     }))
     if (trusted) (await import('./trust.ts')).trust(workspace.store, workspace.root)

@@ -77,6 +77,8 @@ export interface Finding {
   readonly check: string
   readonly ok: boolean
   readonly detail: string
+  /** What can be done about it, where that is not to restore a backup. */
+  readonly hint?: string
 }
 
 /**

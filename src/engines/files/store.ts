@@ -248,11 +248,17 @@ export class FileStore implements Store {
         check: `${kind.name} files`,
         ok: bad.length === 0,
         detail: bad.length === 0 ? `${length}, each can be read` : `${bad.length} cannot be read: ${names.join('; ')}`,
+        hint: 'Correct them by hand, or move them away; they were left as they are.',
       })
       const left = this.leftovers(kind, mend)
       if (left.length > 0) {
         const detail = mend ? `${left.length} removed` : left.map(path => relative(this.root, path)).join(', ')
-        findings.push({ check: 'files that a killed program left', ok: mend, detail })
+        findings.push({
+          check: 'files that a killed program left',
+          ok: mend,
+          detail,
+          hint: 'Run: punchlist doctor --fix',
+        })
       }
     }
     return findings
