@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Caller } from '../core/operation.ts'
+import { type Caller, PAGE_CHARACTERS } from '../core/operation.ts'
 import type { Unreadable } from '../core/store.ts'
 import type { Resolved } from './deciding.ts'
 import { todo } from './kind.ts'
@@ -39,9 +39,6 @@ export function views(caller: Caller, items: readonly Todo[]): TodoView[] {
 export function finished(caller: Caller, { todo: item, freed }: Resolved): { todo: TodoView; freed: string[] } {
   return { todo: viewOf(caller, item), freed: [...freed] }
 }
-
-/** An answer must fit a model's context: a page ends early when its todos are long. */
-const PAGE_CHARACTERS = 60_000
 
 /** A page as it is answered; shorter than asked for where its todos are long, unless all were asked for. */
 export async function paged(

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { duration, line, milliseconds, prose, wholeNumber } from '../core/input.ts'
-import { Problem } from '../core/problem.ts'
 import { isSource, isTodoName, WORKFLOWS } from './names.ts'
 import { PRIORITIES } from './record.ts'
 
@@ -32,17 +31,4 @@ export const source = () =>
 /** A length of time in milliseconds; undefined when none was given. */
 export function lasting(text: string | undefined): number | undefined {
   return text === undefined ? undefined : milliseconds(text)
-}
-
-/** What a file holds, or standard input. */
-export function parsed(json: string, file: string): unknown {
-  try {
-    return JSON.parse(json.replace(/^\uFEFF/, ''))
-  } catch (error) {
-    throw new Problem(
-      'bad_input',
-      `${file === '-' ? 'standard input' : file} is not JSON: ${(error as Error).message}`,
-      'Send one JSON document, as --help describes it.',
-    )
-  }
 }

@@ -31,6 +31,14 @@ export async function claimTodo(caller: Caller, item: Todo, claiming: Claiming):
   const { leaseMs = LEASE_MS, triage = false } = claiming
   const by = claiming.as ?? caller.by
   const at = caller.now().toISOString()
+  if (item.status === 'blocked') {
+    throw new Problem(
+      'move_refused',
+      `${qualified(item)} is blocked: it waits for ${item.dependencies.join(', ')}`,
+      `When that is done: punchlist backlog unblock ${qualified(item)} --as ${by}.`,
+      { id: qualified(item), from: item.status, to: 'in_progress', dependencies: item.dependencies },
+    )
+  }
   if (triage && item.status === 'pending') {
     await move(caller.store, todo, { id: item.id, known: item, to: 'ready', by, at, why: 'approved by its claimant' })
   }

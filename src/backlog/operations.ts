@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { line, prose } from '../core/input.ts'
+import { line, parsedJson, prose } from '../core/input.ts'
 import { operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { addTodos, reopenTodo } from './adding.ts'
@@ -10,7 +10,6 @@ import {
   ids,
   lasting,
   lease,
-  parsed,
   priority,
   reason,
   source,
@@ -91,7 +90,11 @@ export const backlogAdd = operation({
     },
     async input({ items, workflow: flow, file, tag, body, ...single }, read) {
       const given = Object.entries(single).filter(([, value]) => value !== undefined)
-      if (typeof items === 'string') return { ...(parsed(await read(items), items) as object), workflow: flow }
+      if (typeof items === 'string')
+        return {
+          ...(parsedJson(await read(items), items, 'Send one JSON document, as --help describes it.') as object),
+          workflow: flow,
+        }
       const item = { ...Object.fromEntries(given), files: file, tags: tag }
       return { items: [typeof body === 'string' ? { ...item, body: await read(body) } : item], workflow: flow }
     },
@@ -158,7 +161,7 @@ export const backlogTriage = operation({
       }),
     async input({ decisions: file, workflow: flow }, read) {
       if (typeof file !== 'string') return { workflow: flow }
-      const json = parsed(await read(file), file)
+      const json = parsedJson(await read(file), file, 'Send one JSON document, as --help describes it.')
       return Array.isArray(json)
         ? { decisions: json as unknown[], workflow: flow }
         : { ...(json as object), workflow: flow }
@@ -290,7 +293,7 @@ export const backlogUnblock = operation({
   name: 'backlog_unblock',
   command: 'backlog unblock',
   tools: 'backlog',
-  summary: 'Go on with a blocked todo whose dependencies are complete.',
+  summary: 'Go on with a blocked todo whose dependencies are complete, or without those that are not needed.',
   example: 'punchlist backlog unblock review/001',
   input: () =>
     v.object({

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { Problem } from './problem.ts'
 
 /** One line of text from outside. */
 export function line(max: number) {
@@ -30,6 +31,16 @@ export function wholeNumber(least: number, most: number) {
     v.minValue(least, `must be ${least} or more`),
     v.maxValue(most, `must be ${most} or less`),
   )
+}
+
+/** What a file holds, or standard input for `-`. */
+export function parsedJson(json: string, file: string, hint: string): unknown {
+  try {
+    return JSON.parse(json.replace(/^\uFEFF/, ''))
+  } catch (error) {
+    const what = file === '-' ? 'standard input' : file
+    throw new Problem('bad_input', `${what} is not JSON: ${(error as Error).message}`, hint)
+  }
 }
 
 /** A length of time, as people write it; in milliseconds when it is used. */

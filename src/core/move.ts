@@ -209,6 +209,7 @@ function difference(before: Fields, after: Fields): Fields {
   return Object.fromEntries(Object.entries(after).filter(([field, value]) => !same(before[field], value)))
 }
 
-function same(left: unknown, right: unknown): boolean {
+/** Whether two values of a field are one: absent and null are. */
+export function same(left: unknown, right: unknown): boolean {
   return left === right || (left ?? null) === (right ?? null) || JSON.stringify(left) === JSON.stringify(right)
 }

@@ -34,6 +34,9 @@ export interface Caller {
   readonly completion: CompletionMode
 }
 
+/** An answer must fit a model's context: a page ends early when its items are long. */
+export const PAGE_CHARACTERS = 60_000
+
 type Entries = v.ObjectEntries
 export type InputSchema = v.ObjectSchema<Entries, undefined>
 type OutputSchema = v.GenericSchema<unknown, Readonly<Record<string, unknown>>>

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { line, prose, wholeNumber } from '../core/input.ts'
-import { COMPLETION_MODES, operation } from '../core/operation.ts'
+import { line, parsedJson, prose, wholeNumber } from '../core/input.ts'
+import { COMPLETION_MODES, operation, PAGE_CHARACTERS } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { words } from '../core/words.ts'
 import { carryItems } from './carrying.ts'
@@ -75,7 +75,7 @@ export const createTodo = operation({
         items: v.optional(v.pipe(v.string(), v.description('JSON file with {"items":[…]}, or - for standard input'))),
       }),
     async input({ title, items: file, order: first, criteria, ...common }, read) {
-      if (typeof file === 'string') return parsed(await read(file), file)
+      if (typeof file === 'string') return parsedJson(await read(file), file, 'Send {"items":[{"title":"…"}]}.')
       if (!Array.isArray(title))
         throw new Problem('bad_input', 'title: is missing', 'Give a title, or --items FILE.', {})
       return {
@@ -104,8 +104,6 @@ export const createTodo = operation({
 })
 
 const LISTED = ['pending', 'in_progress', 'completed', 'cancelled', 'all'] as const
-/** An answer must fit a model's context: a page ends early when its items are long. */
-const PAGE_CHARACTERS = 60_000
 
 const listing = () => ({
   status: v.optional(v.pipe(v.picklist(LISTED), v.description('pending and in_progress if absent'))),
@@ -293,19 +291,6 @@ export const turnTodo = operation({
     return { turn: of ? shown(of) : null, ...briefly(left) }
   },
 })
-
-/** Items from a file, in the form models send them. */
-function parsed(json: string, file: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch (error) {
-    throw new Problem(
-      'bad_input',
-      `${file === '-' ? 'standard input' : file} is not JSON: ${(error as Error).message}`,
-      'Send {"items":[{"title":"…"}]}.',
-    )
-  }
-}
 
 function statusesFor(status: (typeof LISTED)[number] | undefined): string[] {
   if (status === undefined) return ['pending', 'in_progress']

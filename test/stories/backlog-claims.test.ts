@@ -164,6 +164,9 @@ describe.each(ENGINES)('a claimed todo, from the command line, on %s', (_engine,
       claimed_at: claimed.claimed_at,
     })
     expect((await ann.run('block', '1', '--on', '2')).todo).toEqual(todo)
+    const rival = await typist.refused('claim', '1', '--as', 'bob')
+    expect(rival).toMatchObject({ status: 5, code: 'move_refused' })
+    expect(rival.hint).toContain('punchlist backlog unblock review/001 --as bob')
     const early = await ann.refused('unblock', '1')
     expect(early).toMatchObject({ status: 5, details: { open: ['review/002', 'review/003'] } })
     expect((await typist.run<Finished>('complete', '2', '--reason', 'done')).freed).toEqual([])

@@ -4,6 +4,7 @@ import type { Content, Item, Kind } from '../../core/kind.ts'
 import type { Discovery, Ledger, Seen, Stamp } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { phaseOf } from '../../core/lifecycle.ts'
+import { same } from '../../core/move.ts'
 import { readContent, readText } from './reading.ts'
 import { formOf, type Place, type Tree } from './tree.ts'
 
@@ -309,8 +310,4 @@ function noteOf(content: Content, stats: Stats, before?: string): Note {
   const told = last && last.to === fields['status'] && before !== last.to ? last : undefined
   const at = told?.at ?? new Date(stats.mtimeMs).toISOString()
   return { by: told?.by ?? 'unknown', at, why: told ? (told.why ?? undefined) : 'changed on disk' }
-}
-
-function same(left: unknown, right: unknown): boolean {
-  return left === right || (left ?? null) === (right ?? null) || JSON.stringify(left) === JSON.stringify(right)
 }
