@@ -135,7 +135,11 @@ function listOf(lines: readonly Line[], comment: string, before: readonly Line[]
     while (next < lines.length && (stripped(lines[next]!.text) === '' || indentOf(lines[next]!.text) > indent)) next++
     const rest = text.slice(indent + 1)
     if (isMap(rest)) return { line, message: 'a map stands where a text is expected; put text with a colon in quotes' }
-    const node = nodeOf({ line, rest, more: lines.slice(n + 1, next), indent })
+    const more = lines.slice(n + 1, next)
+    // Seen from outside: to go down list by list takes the longer the deeper they are.
+    const below = stripped(rest) === '' ? more.find(each => !isNothing(each)) : undefined
+    if (below && isItem(below.text)) return { line, message: 'a list stands inside a list' }
+    const node = nodeOf({ line, rest, more, indent })
     if ('message' in node) return node
     if (typeof node.value === 'object' && node.value) return { line, message: 'a list stands inside a list' }
     if (node.value !== null) values.push(node.value)
