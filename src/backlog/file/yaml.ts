@@ -137,8 +137,8 @@ function listOf(lines: readonly Line[], comment: string, before: readonly Line[]
     if (isMap(rest)) return { line, message: 'a map stands where a text is expected; put text with a colon in quotes' }
     const more = lines.slice(n + 1, next)
     // Seen from outside: to go down list by list takes the longer the deeper they are.
-    const below = stripped(rest) === '' ? more.find(each => !isNothing(each)) : undefined
-    if (below && isItem(below.text)) return { line, message: 'a list stands inside a list' }
+    const inner = stripped(rest) === '' ? more.find(each => !isNothing(each)) : undefined
+    if (inner && isItem(inner.text)) return { line, message: 'a list stands inside a list' }
     const node = nodeOf({ line, rest, more, indent })
     if ('message' in node) return node
     if (typeof node.value === 'object' && node.value) return { line, message: 'a list stands inside a list' }
