@@ -1,6 +1,7 @@
 import { todo } from './backlog/kind.ts'
 import type { Kind } from './core/kind.ts'
 import { planItem, turn } from './plans/record.ts'
+import { task } from './queue/kind.ts'
 
 /** Every kind of item there is. */
-export const kinds: readonly Kind[] = [planItem, turn, todo]
+export const kinds: readonly Kind[] = [planItem, turn, todo, task]

@@ -87,6 +87,7 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
     store,
     root: workspace.root,
     work: workspace.work,
+    queue: workspace.inFiles ? workspace.queue : null,
     by: options.actor ?? 'library',
     scope: { conversationId: options.conversation ?? 'default', turnId: options.turn, session: options.session },
     completion: options.completion ?? workspace.completion,

@@ -12,6 +12,8 @@ export interface Workspace {
   readonly store: string
   /** The folder of the files of backlog and worklog, below the root. */
   readonly work: string
+  /** The folder of the tasks' directories, below the root. */
+  readonly queue: string
   /** Whether lists that have a form as files are kept in files. */
   readonly inFiles: boolean
   /** Whether the user named the store, by flag or environment, and not a file in the folder. */
@@ -35,7 +37,8 @@ export async function findWorkspace({ cwd, root: wanted, store }: WorkspaceWish)
     root,
     settings,
     store: storeUrl(store ?? settings.store, root),
-    work: below(root, settings.paths?.work ?? 'tmp', file),
+    work: below(root, settings.paths?.work ?? 'tmp', 'paths.work', file),
+    queue: below(root, settings.paths?.queue ?? 'coordination', 'paths.queue', file),
     inFiles: (store ?? settings.store ?? 'files') === 'files',
     chosen: store !== undefined,
     completion: settings.plan?.completion ?? 'self',
@@ -90,12 +93,12 @@ function storeUrl(wanted: string | undefined, root: string): string {
 }
 
 /** A folder that a file in the workspace names must lie in it: the file may have come with somebody else's repository. */
-function below(root: string, path: string, file: string): string {
+function below(root: string, path: string, key: string, file: string): string {
   const inside = relative(root, resolve(root, path))
   if (inside !== '' && inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return inside
-  throw new Problem('bad_input', `${file}: paths.work leads out of the workspace`, `Correct paths.work in ${file}.`, {
+  throw new Problem('bad_input', `${file}: ${key} leads out of the workspace`, `Correct ${key} in ${file}.`, {
     file,
-    wrong: [{ key: 'paths.work', message: 'leads out of the workspace' }],
+    wrong: [{ key, message: 'leads out of the workspace' }],
   })
 }
 

@@ -54,7 +54,7 @@ function tokenFrom(env: Environment): number | undefined {
 }
 
 export function callerFor(asking: Asking, workspace: Workspace, door: StoreDoor, writes: boolean): Caller {
-  const { root, work, completion } = workspace
+  const { root, work, queue, inFiles, completion } = workspace
   return {
     store: whenAsked(async () => await door.store(writes)),
     by: asking.by,
@@ -62,6 +62,7 @@ export function callerFor(asking: Asking, workspace: Workspace, door: StoreDoor,
     now: () => new Date(),
     root,
     work,
+    queue: inFiles ? queue : null,
     mayRun: () => door.mayRun(),
     completion,
   }

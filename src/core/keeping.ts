@@ -2,7 +2,7 @@ import type { Event } from './event.ts'
 import type { Draft, FieldType, Item, Kind } from './kind.ts'
 import { type Fields, phaseOf } from './lifecycle.ts'
 import { Problem } from './problem.ts'
-import type { Kept } from './store.ts'
+import type { Change, Kept } from './store.ts'
 
 /** What engines with tables share: how a kind's fields become columns, and what is said when a write finds no row. */
 
@@ -80,6 +80,26 @@ export function named(kind: Kind, draft: Draft, next: () => number): Named {
   return { ...draft, id, fields: { ...draft.fields, ...fields } }
 }
 
+/** The same draft with the ids of others of its batch in the place of `#1`, `#2`, … */
+export function referring(kind: Kind, draft: Named, ids: readonly string[]): Named {
+  const on = kind.waits?.on
+  const names = on === undefined ? undefined : draft.fields[on]
+  if (on === undefined || !Array.isArray(names) || !names.some(name => String(name).startsWith('#'))) return draft
+  const meant = names.map(name => (String(name).startsWith('#') ? (ids[Number(String(name).slice(1)) - 1] ?? name) : name))
+  return { ...draft, fields: { ...draft.fields, [on]: meant } }
+}
+
+/** Compares items by what says which comes first. */
+export function inOrder(kind: Kind): (one: Item, other: Item) => number {
+  const order = (kind.order ?? (kind.place ? [kind.place] : [])) as readonly (keyof Item)[]
+  return (one, other) => {
+    for (const field of order) {
+      if (one[field] !== other[field]) return one[field]! < other[field]! ? -1 : 1
+    }
+    return 0
+  }
+}
+
 /** The number that an item has taken in its list; 0 for none. */
 export function numberOf(kind: Kind, fields: Fields): number {
   const number = kind.numbers?.of(fields) ?? 0
@@ -142,4 +162,21 @@ export function whyNot(
     )
   }
   return new Problem('changed_meanwhile', `${id} was changed by someone else`, 'Read it again and decide anew.', { id })
+}
+
+/** Whether an item is as a change supposes. */
+export function stands(item: Item, { revision, token, given = {} }: Change): boolean {
+  const fields: Fields = { ...item }
+  return (
+    (revision === undefined || revision === item.revision) &&
+    (token === undefined || token === item.token) &&
+    Object.entries(given).every(([field, value]) => [value].flat().includes(fields[field] as string))
+  )
+}
+
+/** Takes it that a change could not be made because the item is not as it supposes; everything else stays a failure. */
+export function unlessTooLate(error: unknown): undefined {
+  const tooLate =
+    error instanceof Problem && ['changed_meanwhile', 'lease_lost', 'not_found'].includes(error.code)
+  if (!tooLate) throw error
 }

@@ -35,8 +35,14 @@ export interface Kind<T extends Item = Item> {
   readonly place?: string
   /** For kinds whose items are numbered: one after the other in each list, and no number twice, whatever is deleted. */
   readonly numbers?: Numbers
+  /** The fields that say which of two items comes first; in order of arrival where absent. */
+  readonly order?: readonly string[]
+  /** For kinds whose items wait for one another. */
+  readonly waits?: Waits
   /** How an item is written as a file, for engines that keep it as one. */
   readonly file?: FileForm
+  /** How an item is written as a directory, for engines that keep it as one. */
+  readonly directory?: DirectoryForm
   /** What to do instead of moving an item that is final. */
   readonly afterwards?: string
   /** For fields that are not simply sent with a move: what to do when one is missing. */
@@ -52,6 +58,26 @@ export interface Numbers {
   of(item: Fields): number
   /** The id of an item with these fields. */
   id(item: Fields): string
+}
+
+/**
+ * Which fields tell what an item waits for. An engine counts it, in the
+ * transaction of whatever changes it: what is claimed next is found without
+ * asking for the state of anything else.
+ */
+export interface Waits {
+  /** Lists the ids of the items it waits for; `#2` is the second draft of the same insertion. */
+  readonly on: string
+  /** Names the item it is a part of, which waits for it; empty for none. */
+  readonly parent: string
+  /** By id, why it goes on without some of them. */
+  readonly without: string
+  /** Kept by the engine: how many of them are open, or not there yet. */
+  readonly blockers: string
+  /** Kept by the engine: how many parts it has. */
+  readonly children: string
+  /** The statuses in which nobody waits for an item any longer. */
+  readonly until: readonly string[]
 }
 
 /** An item about to be added. */
@@ -119,4 +145,61 @@ export interface FileForm {
     text: string,
     change: { readonly fields: Fields; readonly texts?: Texts | undefined; readonly happened?: Happening | undefined },
   ): string
+}
+
+/** A file in an item's directory. */
+export interface Entry {
+  /** Below the directory, with slashes. */
+  readonly name: string
+  readonly size: number
+  /** Anything else, a folder or a link say, is no file of ours. */
+  readonly isFile: boolean
+  /** When it was written, in milliseconds. */
+  readonly written: number
+}
+
+/** What the files of a directory say beside the one that defines its item. */
+export interface Evidence {
+  readonly fields: Fields
+  /** What is wrong with them; nothing that keeps the item from being one. */
+  readonly complaints: readonly string[]
+  /** Empty files that tell of a claim: they go when the item is given back. */
+  readonly claims: readonly string[]
+}
+
+/** Where an item belongs that does not lie there, and why. */
+export interface Verdict {
+  readonly to: string
+  readonly why: string
+}
+
+/**
+ * How an item is written as a directory that lies in a folder named after its
+ * status. Its texts are files in it, each under its own name but for the one
+ * that defines the item. Pure: where they lie and how they are moved is the
+ * engine's affair.
+ */
+export interface DirectoryForm {
+  /** The statuses whose folders are there from the beginning; others are made when first needed. */
+  readonly folders: readonly string[]
+  /** The text that defines an item. */
+  readonly definition: string
+  /** The name of an item's directory; it never changes. */
+  name(item: Fields): string
+  /** What a directory's name tells: the id, and fields. A complaint where it cannot be an item. */
+  named(name: string): { readonly id: string; readonly fields: Fields } | Complaint
+  /** What the definition says: `title` and fields. */
+  read(text: string, name: string): { readonly fields: Fields } | Complaint
+  /** What the other files say, given a way to read one. */
+  evidence(id: string, entries: readonly Entry[], text: (name: string) => string | undefined): Evidence
+  /** The empty file that tells that an item came to a status; undefined where there is none for it. */
+  flag(id: string, status: string, at: string): string | undefined
+  /** Where an item belongs by what its files say; undefined where it lies right. `claimed`: somebody holds a lease. */
+  verdict(
+    id: string,
+    status: string,
+    entries: readonly Entry[],
+    text: (name: string) => string | undefined,
+    claimed: boolean,
+  ): Verdict | undefined
 }

@@ -2,7 +2,7 @@ import { whyNot } from './keeping.ts'
 import type { Item, Kind, Texts } from './kind.ts'
 import { type Fields, openStatuses, phaseOf, type Refusal, refusalFor, standing, statusesBefore } from './lifecycle.ts'
 import { Problem } from './problem.ts'
-import type { Query, Store } from './store.ts'
+import type { Change, Query, Store } from './store.ts'
 
 export interface Move<T extends Item = Item> {
   readonly id: string
@@ -19,7 +19,15 @@ export interface Move<T extends Item = Item> {
   readonly token?: number | undefined
   /** What becomes of the item's texts, given how they stand. */
   readonly texts?: ((texts: Texts) => Texts) | undefined
+  /**
+   * How the item is taken to stand, without having been read: where it does, and
+   * the token is the current one, the move is made at once.
+   */
+  readonly supposing?: Supposed | undefined
 }
+
+/** Fields that are enough to judge a move by. */
+export type Supposed = Readonly<Record<string, string | number>> & { readonly status: string }
 
 /**
  * Moves one item, or says why not. Asking again for a move that was made
@@ -28,6 +36,8 @@ export interface Move<T extends Item = Item> {
  */
 export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: Move<T>): Promise<T> {
   const { id, to, by, at, why, token } = wanted
+  const made = await unread(store, kind, wanted)
+  if (made) return made
   return await patiently(store, kind, wanted, async item => {
     const before = fieldsOf(item)
     const fields = typeof wanted.fields === 'function' ? wanted.fields(item) : (wanted.fields ?? {})
@@ -44,6 +54,38 @@ export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: 
     const change = { id, revision: item.revision, from: item.status, token, fields: difference(before, after), texts }
     return await store.save(kind, change, { by, at, why })
   })
+}
+
+/** Makes a move that can be judged without reading the item; undefined where it does not stand as supposed. */
+async function unread<T extends Item>(store: Store, kind: Kind<T>, wanted: Move<T>): Promise<T | undefined> {
+  const change = supposed(kind, wanted)
+  if (!change) return undefined
+  const { by, at, why } = wanted
+  return (await store.saveAll(kind, [change], { by, at, why }))[0]
+}
+
+function supposed<T extends Item>(kind: Kind<T>, wanted: Move<T>): Change | undefined {
+  const { id, to, token, supposing, fields, at } = wanted
+  if (!supposing || token === undefined || wanted.texts || typeof fields === 'function') return undefined
+  const after = standing(kind.lifecycle, supposing, to, fields ?? {}, at)
+  // What is emptied or set on arrival is set in any case: whether it changes anything is not known.
+  if (refusalFor(kind.lifecycle, supposing.status, after) || givesBack(kind, supposing.status, to)) return undefined
+  return { id, given: supposing, from: supposing.status, token, fields: difference(supposing, after, true) }
+}
+
+/** Many moves at once, each by its claimant, for items that stand as supposed; says which were made. */
+export async function moveAll<T extends Item>(
+  store: Store,
+  kind: Kind<T>,
+  moves: readonly Move<T>[],
+): Promise<(T | undefined)[]> {
+  const changes = moves.map(wanted => supposed(kind, wanted))
+  const possible = changes.filter(change => change !== undefined)
+  const [first] = moves
+  if (!first || possible.length === 0) return moves.map(() => undefined)
+  const { by, at, why } = first
+  const made = await store.saveAll(kind, possible, { by, at, why })
+  return changes.map(change => (change ? made[possible.indexOf(change)] : undefined))
 }
 
 export interface Amendment<T extends Item = Item>
@@ -92,6 +134,8 @@ async function patiently<T extends Item>(
 }
 
 export interface ClaimRequest {
+  /** How many at most, where several are wanted; one by id is always one. */
+  readonly limit?: number | undefined
   /** One item by id, or the first that matches. */
   readonly id?: string | undefined
   readonly where?: Query['where']
@@ -110,20 +154,10 @@ export interface ClaimRequest {
  * when nothing is left. Claiming again what is one's own renews the lease.
  */
 export async function claim<T extends Item>(store: Store, kind: Kind<T>, wanted: ClaimRequest): Promise<T | undefined> {
-  const { id, to, fields = {}, by, at, why, leaseMs } = wanted
+  const { id, to, by, at, why, leaseMs } = wanted
   const where = { ...wanted.where, ...(id === undefined ? {} : { id }) }
-  const status = wanted.from ?? statusesBefore(kind.lifecycle, to)
-  // Which item it will be is not known yet, so the record is judged by what the claim itself brings.
-  const after = standing(kind.lifecycle, { status: status[0], owner: by }, to, fields, at)
-  const refusal = refusalFor(kind.lifecycle, status[0] ?? null, after)
-  if (refusal) throw refused(kind, { id: id ?? 'next', status: String(status[0]) }, to, refusal)
-  const brought = difference({ status: status[0], owner: by }, after)
-  const item = await store.take(
-    kind,
-    { where, status, limit: 1 },
-    { owner: by, fields: brought, leaseMs },
-    { by, at, why },
-  )
+  const { status, claiming } = asked(kind, wanted)
+  const item = await store.take(kind, { where, status, limit: 1 }, claiming, { by, at, why })
   if (item || id === undefined) return item
   const [present] = await store.find(kind, { where, limit: 1 })
   if (!present) throw notFound(kind, id)
@@ -134,6 +168,23 @@ export async function claim<T extends Item>(store: Store, kind: Kind<T>, wanted:
     why: 'no_such_move',
     legal: kind.lifecycle.statuses[present.status]?.to ?? [],
   })
+}
+
+/** The first few there are, in one go; none when nothing is left. */
+export async function claimAll<T extends Item>(store: Store, kind: Kind<T>, wanted: ClaimRequest): Promise<T[]> {
+  const { where = {}, limit = 1, by, at, why } = wanted
+  const { status, claiming } = asked(kind, wanted)
+  return await store.takeAll(kind, { where, status, limit }, claiming, { by, at, why })
+}
+
+/** Which item it will be is not known yet, so a claim is judged by what it brings itself. */
+function asked(kind: Kind, { id, to, from, fields = {}, by, at, leaseMs }: ClaimRequest) {
+  const status = from ?? statusesBefore(kind.lifecycle, to)
+  const before = { status: status[0], owner: by }
+  const after = standing(kind.lifecycle, before, to, fields, at)
+  const refusal = refusalFor(kind.lifecycle, status[0] ?? null, after)
+  if (refusal) throw refused(kind, { id: id ?? 'next', status: String(status[0]) }, to, refusal)
+  return { status, claiming: { owner: by, fields: difference(before, after, true), leaseMs } }
 }
 
 function notFound(kind: Kind, id: string): Problem {
@@ -188,9 +239,12 @@ export function refused(
 
 /** Giving an item back revokes its claim: whoever held it, and comes late, holds an older token. */
 function tokenAfter(kind: Kind, item: Item, to: string): number {
-  const life = kind.lifecycle
-  const givenBack = phaseOf(life, item.status) !== 'waiting' && phaseOf(life, to) === 'waiting'
-  return givenBack || (item.status !== to && life.statuses[to]?.revokes) ? item.token + 1 : item.token
+  return givesBack(kind, item.status, to) ? item.token + 1 : item.token
+}
+
+function givesBack({ lifecycle }: Kind, from: string, to: string): boolean {
+  const givenBack = phaseOf(lifecycle, from) !== 'waiting' && phaseOf(lifecycle, to) === 'waiting'
+  return givenBack || (from !== to && lifecycle.statuses[to]?.revokes === true)
 }
 
 function spoken(kind: Kind): string {
@@ -205,8 +259,11 @@ function brings(before: Fields, fields: Fields): boolean {
   return Object.entries(fields).every(([field, value]) => same(before[field], value))
 }
 
-function difference(before: Fields, after: Fields): Fields {
-  return Object.fromEntries(Object.entries(after).filter(([field, value]) => !same(before[field], value)))
+/** What changes; `unknown`: what `before` does not tell counts as changed. */
+function difference(before: Fields, after: Fields, unknown = false): Fields {
+  const changes = ([field, value]: [string, unknown]) =>
+    !same(before[field], value) || (unknown && !Object.hasOwn(before, field))
+  return Object.fromEntries(Object.entries(after).filter(changes))
 }
 
 /** Whether two values of a field are one: absent and null are. */

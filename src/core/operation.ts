@@ -28,6 +28,8 @@ export interface Caller {
   readonly root: string
   /** The folder of the files of backlog and worklog, below the root. */
   readonly work: string
+  /** The folder of the tasks' directories, below the root; null where tasks are not kept as directories. */
+  readonly queue: string | null
   /** Whether commands that are kept in the store are this user's, and may be run. */
   readonly mayRun: () => Promise<boolean>
   /** The completion mode of turns that do not name one. */

@@ -2,9 +2,11 @@ import type { Event, Note } from './event.ts'
 import type { Content, Draft, Item, Kind, Texts } from './kind.ts'
 import type { Fields } from './lifecycle.ts'
 
+export type Where = Readonly<Record<string, string | number | readonly (string | number)[]>>
+
 export interface Query {
-  /** Fields that must have exactly this value. */
-  readonly where?: Readonly<Record<string, string | number>>
+  /** Fields that must have exactly this value, or one of these. */
+  readonly where?: Where
   readonly status?: readonly string[]
   /** Only what comes after the item with this id, in the order of the answer. */
   readonly after?: string | undefined
@@ -18,8 +20,11 @@ export interface Query {
 /** One decided change of one item. */
 export interface Change {
   readonly id: string
-  /** The revision it was decided on, and the status the item had there. */
-  readonly revision: number
+  /** The revision it was decided on; absent where `given` is all that it was decided on. */
+  readonly revision?: number | undefined
+  /** What must be so for it to be made. */
+  readonly given?: Where | undefined
+  /** The status the item had when it was decided. */
   readonly from: string
   /** Given by a claimant: must be the current one. */
   readonly token?: number | undefined
@@ -67,6 +72,15 @@ export interface Unreadable {
   readonly message: string
 }
 
+/** Something that was put right. */
+export interface Recovered {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  /** What was found, and what was done about it. */
+  readonly what: string
+}
+
 export interface Removed {
   readonly count: number
   readonly to: string | null
@@ -90,8 +104,8 @@ export interface Store {
   /** Adds drafts in order, all of them or none. */
   insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]>
   find<T extends Item>(kind: Kind<T>, query: Query): Promise<T[]>
-  /** The texts kept with items, by id and name; an item without any is absent. */
-  texts(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, Texts>>
+  /** The texts kept with items, by id and name; an item without any is absent. `all`: also those that only whoever worked on it knows. */
+  texts(kind: Kind, ids: readonly string[], all?: boolean): Promise<ReadonlyMap<string, Texts>>
   /** The values that one of the kind's list fields has, in the order in which the lists began. */
   names(kind: Kind, field: string, where: Readonly<Record<string, string>>): Promise<string[]>
   /** When each item was last written, by whomever. */
@@ -105,8 +119,12 @@ export interface Store {
    * the revision is stale, `lease_lost` if the token is, `not_found`.
    */
   save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T>
+  /** Makes several changes in one transaction, each if it can be made: undefined in its place where it cannot. */
+  saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]>
   /** Gives the first match to exactly one caller, with a new token; undefined when nothing is left. */
   take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined>
+  /** The same for as many as the limit says, in one transaction. */
+  takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T[]>
   /** Lets a claim hold `leaseMs` from now. Throws `lease_lost` when the token is no longer the current one. */
   renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T>
   /** Items whose lease has run out by the engine's own clock, the longest overdue first. */
@@ -115,6 +133,8 @@ export interface Store {
   load(kind: Kind, items: readonly Kept[]): Promise<void>
   /** Takes whole lists out of the store, and says how many items that were and, if there is such a place, where they lie now. */
   remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Promise<Removed>
+  /** Finishes or undoes what others began and did not end, or only that of one item, and says what it did. */
+  recover(kind: Kind, note: Note, id?: string): Promise<Recovered[]>
   events(query: EventQuery): Promise<Event[]>
   /** Resolves when there may be events after `seq`, at the latest after `ms`. */
   changed(seq: number, ms: number, signal?: AbortSignal): Promise<void>

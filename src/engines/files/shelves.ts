@@ -9,6 +9,7 @@ import type {
   Finding,
   Kept,
   Query,
+  Recovered,
   Removed,
   Store,
   Unreadable,
@@ -49,8 +50,8 @@ export class Shelves implements Store {
     return await this.reading(kind, store => store.find(kind, query))
   }
 
-  async texts(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, Texts>> {
-    return await this.reading(kind, store => store.texts(kind, ids))
+  async texts(kind: Kind, ids: readonly string[], all?: boolean): Promise<ReadonlyMap<string, Texts>> {
+    return await this.reading(kind, store => store.texts(kind, ids, all))
   }
 
   async names(kind: Kind, field: string, where: Lists): Promise<string[]> {
@@ -71,6 +72,18 @@ export class Shelves implements Store {
 
   async save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T> {
     return await (await this.keeping(kind)).save(kind, change, note)
+  }
+
+  async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {
+    return await (await this.keeping(kind)).saveAll(kind, changes, note)
+  }
+
+  async takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T[]> {
+    return await (await this.keeping(kind)).takeAll(kind, query, claim, note)
+  }
+
+  async recover(kind: Kind, note: Note, id?: string): Promise<Recovered[]> {
+    return await (await this.keeping(kind)).recover(kind, note, id)
   }
 
   async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, unlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { Event, Note } from '../../core/event.ts'
-import { ofLists, whyNot } from '../../core/keeping.ts'
+import { ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
 import type { Content, Draft, Happening, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Ledger, Seen } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
@@ -14,6 +14,7 @@ import type {
   Finding,
   Kept,
   Query,
+  Recovered,
   Removed,
   Store,
   Unreadable,
@@ -137,8 +138,8 @@ export class FileStore implements Store {
   async save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T> {
     return this.writing(writing => {
       const { item, file } = this.present(kind, change.id)
-      const { revision, token, fields, from } = change
-      if (item.revision !== revision || (token !== undefined && token !== item.token)) throw whyNot(kind, item, change)
+      const { fields, from } = change
+      if (!stands(item, change)) throw whyNot(kind, item, change)
       const saved = this.ledger.save(kind, change, note)
       this.rewrite(kind, writing, file, {
         fields,
@@ -147,6 +148,24 @@ export class FileStore implements Store {
       })
       return saved
     })
+  }
+
+  async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {
+    const saved: (T | undefined)[] = []
+    for (const change of changes) saved.push(await this.save(kind, change, note).catch(unlessTooLate))
+    return saved
+  }
+
+  async takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T[]> {
+    const taken: T[] = []
+    const { limit = 1 } = query
+    for (let item; taken.length < limit && (item = await this.take(kind, query, claim, note)); ) taken.push(item)
+    return taken
+  }
+
+  async recover(): Promise<Recovered[]> {
+    // A file is old or new at every instant, and the next look takes in what a killed program left.
+    return []
   }
 
   async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {

@@ -1,5 +1,18 @@
 import type { Event, Note } from '../../core/event.ts'
-import { alreadyThere, columnsOf, named, ofLists, pastOf, repeated, rowOf, stored, whyNot } from '../../core/keeping.ts'
+import {
+  alreadyThere,
+  columnsOf,
+  inOrder,
+  type Named,
+  named,
+  ofLists,
+  pastOf,
+  referring,
+  repeated,
+  rowOf,
+  stored,
+  whyNot,
+} from '../../core/keeping.ts'
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import type { Added, Change, Claim, EventQuery, Kept, Query, Removed } from '../../core/store.ts'
@@ -9,6 +22,7 @@ import { keepNumber, makeRoom, nextNumber } from './lists.ts'
 import { eventOf, eventsIn, tell } from './log.ts'
 import { isTwice } from './problems.ts'
 import * as statements from './statements.ts'
+import { countDown, isWired, rewires, wire } from './waits.ts'
 
 /** Items as rows. Nothing here begins a transaction: whoever writes does so inside one, and may do more in it. */
 export class Rows {
@@ -22,13 +36,27 @@ export class Rows {
 
   insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Added<T>[] {
     const ends = new Map<string, number>()
-    const added = drafts.map((draft): Added<T> => {
-      const { identity } = draft
-      const held = identity === undefined ? undefined : this.find(kind, { where: { identity } })[0]
-      return held ? { item: held, created: false } : { item: this.add(kind, draft, note, ends), created: true }
+    const known = drafts.map(({ identity }) => (identity === undefined ? undefined : this.find(kind, { where: { identity } })[0]))
+    const taken = new Map<string, number>()
+    // A draft that comes twice is added once: the second stands for the first.
+    const twin = drafts.map(({ identity }, index) => {
+      if (identity === undefined || known[index]) return undefined
+      const earlier = taken.get(identity)
+      if (earlier === undefined) taken.set(identity, index)
+      return earlier
     })
-    if (drafts.every(({ at }) => at === undefined)) return added
-    // A later draft has moved earlier ones along.
+    const isNew = (index: number) => !known[index] && twin[index] === undefined
+    const fresh = drafts.map((draft, index) => (isNew(index) ? this.name(kind, draft) : undefined))
+    const ids = drafts.map((_, index) => known[index]?.id ?? fresh[twin[index] ?? index]!.id)
+    const added: Added<T>[] = []
+    for (const [index, draft] of drafts.entries()) {
+      const own = fresh[index]
+      const item = own ? this.add(kind, referring(kind, own, ids), draft, note, ends) : (known[index] ?? added[twin[index]!]!.item)
+      added.push({ item, created: own !== undefined })
+    }
+    const wired = wire(this.connection, kind, fresh.flatMap(one => (one && isWired(kind, one.fields) ? one.id : [])))
+    if (!wired && drafts.every(({ at }) => at === undefined)) return added
+    // A later draft has moved earlier ones along, or is what they wait for.
     return added.map(({ item, created }) => ({ item: this.present(kind, item.id)!, created }))
   }
 
@@ -72,31 +100,56 @@ export class Rows {
   }
 
   save<T extends Item>(kind: Kind<T>, change: Change, note: Note): T {
-    const { id, revision, token, fields, texts } = change
+    const item = this.saveIf(kind, change, note)
+    if (!item) throw whyNot(kind, this.present(kind, change.id), change)
+    return item
+  }
+
+  /** The same, where the item is as the change supposes; undefined otherwise. */
+  saveIf<T extends Item>(kind: Kind<T>, change: Change, note: Note): T | undefined {
+    const { id, revision, token, given, from, fields, texts } = change
+    const where = {
+      id,
+      ...(revision === undefined ? {} : { revision }),
+      ...(token === undefined ? {} : { token }),
+      ...given,
+    }
     const changed = Object.keys(fields)
-    const values = [...changed.map(field => stored(kind, field, fields[field])), id, revision]
-    const sql = statements.save(kind, changed, token !== undefined)
-    const [row] = this.connection.lists(sql, token === undefined ? values : [...values, token])
-    if (!row) throw whyNot(kind, this.present(kind, id), change)
-    const item = this.item(kind, row)
+    const values = [...changed.map(field => stored(kind, field, fields[field])), ...statements.valuesOf({ where })]
+    const [row] = this.connection.lists(statements.save(kind, changed, where), values)
+    if (!row) return undefined
+    const written = this.item(kind, row)
+    const item = rewires(kind, fields) && wire(this.connection, kind, [id]) ? this.present(kind, id)! : written
     this.keepTexts(kind, id, texts)
-    this.record(kind, item, change.from, note)
+    this.record(kind, item, from, note)
+    if (kind.waits) this.free(kind, item, from, note)
     return item
   }
 
   take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T | undefined {
+    return this.takeAll(kind, { ...query, limit: 1 }, claim, note)[0]
+  }
+
+  takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T[] {
+    const { status = [] } = query
+    // The event tells where each was: one status at a time, unless there is only one.
+    if (status.length !== 1) return this.takeFromSeveral(kind, query, claim, note)
     const until = claim.leaseMs === undefined ? null : this.clock.now() + claim.leaseMs
-    const wanted = { ...query, limit: 1 }
     const changed = Object.keys(claim.fields)
-    const sql = statements.find(kind, wanted, 'rowid AS row, status')
-    const [first] = this.connection.all(sql, statements.valuesOf(wanted))
-    if (!first) return undefined
     const brought = changed.map(field => stored(kind, field, claim.fields[field]))
-    const values = [...brought, claim.owner, until, first['row']!]
-    const [row] = this.connection.lists(statements.take(kind, changed), values)
-    const item = this.item(kind, row!)
-    this.record(kind, item, String(first['status']), note)
-    return item
+    const values = [...brought, claim.owner, until, ...statements.valuesOfFirst(query)]
+    const rows = this.connection.lists(statements.take(kind, changed, query), values)
+    const items = rows.map(row => this.item(kind, row))
+    if (items.length > 1) items.sort(inOrder(kind))
+    for (const item of items) this.record(kind, item, status[0]!, note)
+    return items
+  }
+
+  private takeFromSeveral<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T[] {
+    const matching = this.find(kind, { ...query, fields: ['status'] })
+    return matching.flatMap(({ id, status }) =>
+      this.takeAll(kind, { where: { id }, status: [status], limit: 1 }, claim, note),
+    )
   }
 
   renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): T {
@@ -124,6 +177,7 @@ export class Rows {
       keepNumber(this.connection, kind, kept.fields)
       for (const event of pastOf(kind, kept)) tell(this.connection, event)
     }
+    wire(this.connection, kind, ids)
   }
 
   remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Removed {
@@ -153,11 +207,21 @@ export class Rows {
     tell(this.connection, eventOf(kind, item, from, note))
   }
 
-  private add<T extends Item>(kind: Kind<T>, draft: Draft, note: Note, ends: Map<string, number>): T {
-    const { id, title, status, identity, fields, texts } = named(kind, draft, () =>
-      nextNumber(this.connection, kind, draft.fields),
-    )
-    if (draft.id !== undefined) keepNumber(this.connection, kind, fields)
+  /** Tells of everything that waits for nothing more, now that this item is where nobody waits for it. */
+  private free(kind: Kind, { id, status }: Item, from: string, note: Note): void {
+    for (const freed of countDown(this.connection, kind, id, from, status)) {
+      this.record(kind, freed, freed.status, { ...note, why: `${id} is ${status}` })
+    }
+  }
+
+  private name(kind: Kind, draft: Draft): Named {
+    const own = named(kind, draft, () => nextNumber(this.connection, kind, draft.fields))
+    if (draft.id !== undefined) keepNumber(this.connection, kind, own.fields)
+    return own
+  }
+
+  private add<T extends Item>(kind: Kind<T>, own: Named, draft: Draft, note: Note, ends: Map<string, number>): T {
+    const { id, title, status, identity, fields, texts } = own
     const fresh = { id, title, status, token: 0, revision: 1 }
     const place = kind.place ? { [kind.place]: makeRoom(this.connection, kind, kind.place, draft, ends) } : {}
     const values = this.write(kind, { ...fields, ...fresh, identity, ...place })

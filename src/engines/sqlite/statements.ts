@@ -11,9 +11,9 @@ import type { Query } from '../../core/store.ts'
 
 export function find(kind: Kind, query: Query, columns = wanted(kind, query.fields)): string {
   const { where = {}, status, after, limit, newest = false } = query
-  const shape = ['find', columns, Object.keys(where), status, after !== undefined, limit, newest]
+  const shape = ['find', columns, shapeOf(where), status, after !== undefined, limit, newest]
   return once(kind, shape, () => {
-    const order = [...(kind.place ? [kind.place] : []), 'rowid']
+    const order = orderOf(kind)
     const tuple = order.join(', ')
     const beyond =
       after === undefined
@@ -27,7 +27,8 @@ export function find(kind: Kind, query: Query, columns = wanted(kind, query.fiel
 
 /** The values of a query's text, in order. */
 export function valuesOf({ where = {}, after }: Query): (string | number)[] {
-  return after === undefined ? Object.values(where) : [...Object.values(where), after]
+  const values = Object.values(where).flat() as (string | number)[]
+  return after === undefined ? values : [...values, after]
 }
 
 interface Matching {
@@ -38,7 +39,7 @@ interface Matching {
 export function count(kind: Kind, query: Matching): string {
   return once(
     kind,
-    ['count', Object.keys(query.where ?? {}), query.status],
+    ['count', shapeOf(query.where), query.status],
     () => `SELECT status, count(*) AS n FROM ${kind.table} WHERE ${conditions(kind, query)} GROUP BY status`,
   )
 }
@@ -48,22 +49,53 @@ export function insert(kind: Kind): string {
   return once(kind, ['insert'], () => `INSERT INTO ${kind.table} (${named(kind)}) VALUES (${marks().join(', ')})`)
 }
 
-export function save(kind: Kind, fields: readonly string[], fenced: boolean): string {
+/** `where` names the item, and what else must be so. */
+export function save(kind: Kind, fields: readonly string[], where: Query['where']): string {
   return once(
     kind,
-    ['save', fields, fenced],
+    ['save', fields, shapeOf(where)],
     () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} revision = revision + 1
-      WHERE id = ? AND revision = ? ${fenced ? 'AND token = ?' : ''} RETURNING ${named(kind)}`,
+      WHERE ${conditions(kind, { where })} RETURNING ${named(kind)}`,
   )
 }
 
-export function take(kind: Kind, fields: readonly string[]): string {
+export function take(kind: Kind, fields: readonly string[], query: Query): string {
   return once(
     kind,
-    ['take', fields],
+    ['take', fields, shapeOf(query.where), query.status, query.limit],
     () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} owner = ?, leaseUntil = ?, token = token + 1, revision = revision + 1
-      WHERE rowid = ? RETURNING ${named(kind)}`,
+      WHERE rowid IN (${first(kind, query)}) RETURNING ${named(kind)}`,
   )
+}
+
+/**
+ * The rows of the first matches. Where a field may have one of several values,
+ * one look for each: a single one would pass over everything that has others.
+ */
+function first(kind: Kind, { where = {}, status, limit = 1 }: Query): string {
+  const several = Object.keys(where).find(field => Array.isArray(where[field]))
+  const order = orderOf(kind).join(', ')
+  const look = (condition: string) => `SELECT rowid AS row, ${order} FROM ${kind.table} WHERE ${condition}
+    ORDER BY ${order} LIMIT ${whole(limit)}`
+  if (several === undefined) return `SELECT row FROM (${look(conditions(kind, { where, status }))})`
+  const { [several]: values, ...others } = where
+  const looks = (values as readonly unknown[]).map(
+    () => `SELECT * FROM (${look(`${conditions(kind, { where: others, status })} AND ${column(kind, several)} = ?`)})`,
+  )
+  return `SELECT row FROM (${looks.join(' UNION ALL ')}) ORDER BY ${order} LIMIT ${whole(limit)}`
+}
+
+/** The values of `take`'s query, in the order of its text. */
+export function valuesOfFirst({ where = {} }: Query): (string | number)[] {
+  const several = Object.keys(where).find(field => Array.isArray(where[field]))
+  if (several === undefined) return valuesOf({ where })
+  const { [several]: values, ...others } = where
+  return (values as readonly (string | number)[]).flatMap(value => [...valuesOf({ where: others }), value])
+}
+
+/** What says which of two items comes first. */
+export function orderOf(kind: Kind): readonly string[] {
+  return kind.order ?? [...(kind.place ? [kind.place] : []), 'rowid']
 }
 
 /** Only while it is worked on: whoever closed or gave back the item has ended the claim. */
@@ -128,9 +160,18 @@ function named(kind: Kind): string {
 }
 
 function conditions(kind: Kind, { where = {}, status }: Matching): string {
-  const parts = Object.keys(where).map(field => `${column(kind, field)} = ?`)
+  const parts = Object.entries(where).map(([field, value]) =>
+    Array.isArray(value)
+      ? `${column(kind, field)} IN (${value.map(() => '?').join(', ')})`
+      : `${column(kind, field)} = ?`,
+  )
   if (status) parts.push(`status IN (${status.map(name => literal(kind, name)).join(', ')})`)
   return parts.length > 0 ? parts.join(' AND ') : 'TRUE'
+}
+
+/** What of a condition is in its text: the fields, and how many values each may have. */
+function shapeOf(where: Query['where'] = {}): string[] {
+  return Object.entries(where).map(([field, value]) => (Array.isArray(value) ? `${field}*${value.length}` : field))
 }
 
 function assigned(kind: Kind, fields: readonly string[]): string {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { Event, Note } from '../../core/event.ts'
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Ledger, LedgerKeeper } from '../../core/ledger.ts'
-import type { Added, Change, Claim, EventQuery, Finding, Kept, Query, Removed, Unreadable } from '../../core/store.ts'
+import type { Added, Change, Claim, EventQuery, Finding, Kept, Query, Recovered, Removed, Unreadable } from '../../core/store.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { isCurrent, migrate } from './migrate.ts'
 import { Rows } from './rows.ts'
@@ -74,6 +74,14 @@ class SqliteStore implements LedgerKeeper {
     return this.connection.together(() => this.rows.save(kind, change, note))
   }
 
+  async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {
+    return this.connection.together(() => changes.map(change => this.rows.saveIf(kind, change, note)))
+  }
+
+  async takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T[]> {
+    return this.connection.together(() => this.rows.takeAll(kind, query, claim, note))
+  }
+
   async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {
     return this.connection.together(() => this.rows.take(kind, query, claim, note))
   }
@@ -92,6 +100,10 @@ class SqliteStore implements LedgerKeeper {
 
   async remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Promise<Removed> {
     return this.connection.together(() => this.rows.remove(kind, where, note))
+  }
+
+  async recover(): Promise<Recovered[]> {
+    return []
   }
 
   async events(query: EventQuery): Promise<Event[]> {
