@@ -1,5 +1,5 @@
+import { type Heading, oneLine, outline, trimmed, unixLines } from '../../core/markdown.ts'
 import { HISTORY } from './history.ts'
-import { type Heading, oneLine, outline, trimmed, unixLines } from './markdown.ts'
 
 const SECTIONS = [
   'Problem Statement',

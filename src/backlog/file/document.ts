@@ -1,8 +1,8 @@
 import type { Complaint } from '../../core/kind.ts'
-import { type Frontmatter, frontmatterOf } from './frontmatter.ts'
+import { unixLines } from '../../core/markdown.ts'
+import { type Frontmatter, frontmatterOf } from '../../core/yaml/frontmatter.ts'
 import { type Layout, layoutOf } from './layout.ts'
-import { unixLines } from './markdown.ts'
-import { type Known, knownIn } from './values.ts'
+import { KEYS, type Known, knownIn } from './values.ts'
 
 /** A todo's file: what it says, and where each part of that stands. */
 export interface Document extends Known {
@@ -17,7 +17,7 @@ export function documentOf(text: string): Document | Complaint {
     const line = text.slice(0, broken).split('\n').length
     return { line, message: 'a NUL or half a character stands here: the file is damaged or not text in UTF-8' }
   }
-  const front = frontmatterOf(text)
+  const front = frontmatterOf(text, KEYS)
   if ('message' in front) return front
   const known = knownIn(text, front)
   if ('message' in known) return known

@@ -1,5 +1,5 @@
 import type { Happening } from '../../core/kind.ts'
-import { oneLine } from './markdown.ts'
+import { oneLine } from '../../core/markdown.ts'
 import { statusWord } from './spelling.ts'
 
 export const HISTORY = 'Status History'

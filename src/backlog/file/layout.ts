@@ -1,6 +1,6 @@
+import { outline, trimmed, unixLines } from '../../core/markdown.ts'
 import { isHistory } from './body.ts'
 import { type Table, tableIn } from './history.ts'
-import { outline, trimmed, unixLines } from './markdown.ts'
 
 /** Where the parts of a file stand that come after its frontmatter. */
 export interface Layout {

@@ -1,11 +1,11 @@
 import type { Happening } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
+import type { Entry } from '../../core/yaml/frontmatter.ts'
+import { nodeOf } from '../../core/yaml/value.ts'
 import type { Document } from './document.ts'
-import type { Entry } from './frontmatter.ts'
 import { HISTORY, row, TABLE_HEAD } from './history.ts'
 import { KEYS } from './values.ts'
 import { keyLine, storable } from './writing.ts'
-import { nodeOf } from './yaml.ts'
 
 /** A part of a text that becomes another. */
 interface Splice {

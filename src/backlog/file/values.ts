@@ -1,10 +1,10 @@
 import type { Complaint } from '../../core/kind.ts'
+import type { Entry, Frontmatter } from '../../core/yaml/frontmatter.ts'
+import { stripped } from '../../core/yaml/spaces.ts'
+import { type Node, nodeOf, type Value } from '../../core/yaml/value.ts'
 import { digits } from '../names.ts'
 import { FRONTMATTER, type FrontmatterKey, PRIORITIES, TODO_STATUSES } from '../record.ts'
-import type { Entry, Frontmatter } from './frontmatter.ts'
-import { stripped } from './spaces.ts'
 import { priorityWord, statusWord } from './spelling.ts'
-import { type Node, nodeOf, type Value } from './yaml.ts'
 
 export type Values = Record<FrontmatterKey, string | number | null | readonly string[]>
 

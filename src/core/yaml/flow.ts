@@ -1,4 +1,4 @@
-import type { Complaint } from '../../core/kind.ts'
+import type { Complaint } from '../kind.ts'
 import { stripped, strippedEnd } from './spaces.ts'
 
 interface Found<T> {

@@ -1,6 +1,5 @@
-import type { Complaint } from '../../core/kind.ts'
+import type { Complaint } from '../kind.ts'
 import { stripped } from './spaces.ts'
-import { KEYS } from './values.ts'
 
 /** One line of a file; `end` does not include its line break. */
 export interface Line {
@@ -34,8 +33,11 @@ export interface Frontmatter {
 
 const LIMIT = 64 * 1024
 
-/** Finds the keys of a frontmatter and the lines that belong to each, without a look at the values. */
-export function frontmatterOf(text: string): Frontmatter | Complaint {
+/**
+ * Finds the keys of a frontmatter and the lines that belong to each, without a
+ * look at the values. `keys` are those that most files have, in their order.
+ */
+export function frontmatterOf(text: string, keys: readonly string[] = []): Frontmatter | Complaint {
   const begin = text.charCodeAt(0) === 0xfeff ? 1 : 0
   const first = text.indexOf('\n', begin)
   const open = endOfLine(text, begin, first)
@@ -57,14 +59,14 @@ export function frontmatterOf(text: string): Frontmatter | Complaint {
       flush(pending, entries)
       return { entries, open, after: newline < 0 ? text.length : newline, eol: text[open] === '\r' ? '\r\n' : '\n' }
     }
-    // Most files have our keys in our order: one that is where it is expected needs no search and no new string.
-    const known = expected < KEYS.length && text.startsWith(KEY_STARTS[expected]!, start) ? KEYS[expected] : undefined
+    // One that is where it is expected needs no search and no new string.
+    const known = isKey(text, start, keys[expected]) ? keys[expected] : undefined
     const colon = known ? start + known.length : colonIn(text, start, end)
     if (colon >= 0) {
       if (pending.length > 0) pending = flush(pending, entries)
       more = undefined
       const key = known ?? keyOf(text, start, colon)
-      expected = known ? expected + 1 : (KEYS as readonly string[]).indexOf(key) + 1
+      expected = known ? expected + 1 : keys.indexOf(key) + 1
       entries.push({ key, line, start, end, rest: text.slice(colon + 1, end), more: NONE })
       continue
     }
@@ -89,7 +91,6 @@ export function frontmatterOf(text: string): Frontmatter | Complaint {
 }
 
 const NONE: readonly Line[] = []
-const KEY_STARTS = KEYS.map(key => `${key}: `)
 const TAB = 9
 const SPACE = 32
 const HASH = 35
@@ -104,6 +105,12 @@ function endOfLine(text: string, start: number, newline: number): number {
 
 function isRule(text: string, start: number, end: number): boolean {
   return text.startsWith('---', start) && stripped(text.slice(start + 3, end)) === ''
+}
+
+function isKey(text: string, start: number, key: string | undefined): boolean {
+  if (key === undefined || !text.startsWith(key, start)) return false
+  const colon = start + key.length
+  return text.charCodeAt(colon) === COLON && text.charCodeAt(colon + 1) === SPACE
 }
 
 /** Whether a line is an item of a list. */

@@ -1,4 +1,4 @@
-import type { Complaint } from '../../core/kind.ts'
+import type { Complaint } from '../kind.ts'
 import type { Line } from './frontmatter.ts'
 import { stripped } from './spaces.ts'
 

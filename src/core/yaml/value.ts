@@ -1,4 +1,4 @@
-import type { Complaint } from '../../core/kind.ts'
+import type { Complaint } from '../kind.ts'
 import { blockText } from './block.ts'
 import { flowValue } from './flow.ts'
 import type { Line } from './frontmatter.ts'
