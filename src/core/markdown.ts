@@ -1,3 +1,5 @@
+import type { Complaint } from './kind.ts'
+
 export interface Heading {
   readonly level: number
   readonly text: string
@@ -58,6 +60,21 @@ export function trimmed(text: string, from: number, to: number): { readonly star
   let end = to
   while (isBlank(text.charCodeAt(end - 1))) end--
   return { start, end }
+}
+
+/** A text as it is kept: lines end with LF, no blank ones before or after. */
+export function tidy(text: string): string {
+  const lines = unixLines(text)
+  const { start, end } = trimmed(lines, 0, lines.length)
+  return lines.slice(start, end)
+}
+
+/** Where a file holds what no text can; undefined for one that is whole. */
+export function damageIn(text: string): Complaint | undefined {
+  const nul = text.indexOf('\0')
+  if (nul < 0 && text.isWellFormed()) return undefined
+  const line = text.slice(0, nul < 0 ? text.search(/\p{Surrogate}/u) : nul).split('\n').length
+  return { line, message: 'a NUL or half a character stands here: the file is damaged or not text in UTF-8' }
 }
 
 const LF = 10

@@ -1,7 +1,7 @@
-import { tidy } from '../../src/backlog/file/body.ts'
 import { todo } from '../../src/backlog/kind.ts'
 import { identityOf } from '../../src/backlog/names.ts'
 import type { Draft, Texts } from '../../src/core/kind.ts'
+import { tidy } from '../../src/core/markdown.ts'
 import type { Kept } from '../../src/core/store.ts'
 
 const nothing = {

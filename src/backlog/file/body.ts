@@ -1,4 +1,4 @@
-import { type Heading, oneLine, outline, trimmed, unixLines } from '../../core/markdown.ts'
+import { type Heading, oneLine, outline, tidy, trimmed } from '../../core/markdown.ts'
 import { HISTORY } from './history.ts'
 
 const SECTIONS = [
@@ -52,13 +52,6 @@ export function withLogEntry(body: string, entry: LogEntry): string {
   const last = headings.findLast((heading, n) => n > log && (next < 0 || n < next) && heading.level === 3)
   if (last && text.slice(last.start, end) === written) return body
   return `${text.slice(0, end)}\n\n${written}${text.slice(end)}`
-}
-
-/** A body as it is kept: lines end with LF, no blank ones before or after. */
-export function tidy(body: string): string {
-  const lines = unixLines(body)
-  const { start, end } = trimmed(lines, 0, lines.length)
-  return lines.slice(start, end)
 }
 
 function outlineOf(text: string): ReturnType<typeof outline> {

@@ -1,6 +1,6 @@
 import type { FileForm } from '../../core/kind.ts'
+import { tidy } from '../../core/markdown.ts'
 import { Problem } from '../../core/problem.ts'
-import { tidy } from './body.ts'
 import { type Document, documentOf } from './document.ts'
 import { asRead } from './history.ts'
 import { bodySplice, fieldSplices, rowSplice, spliced } from './splices.ts'
