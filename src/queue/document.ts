@@ -1,0 +1,101 @@
+import { oneLine, outline, tidy } from '../core/markdown.ts'
+import { meant, plain } from './plain.ts'
+
+/** Something that stands in a file, and where. */
+export interface Part {
+  readonly text: string
+  readonly line: number
+}
+
+/** A header line, `**Type:** Standard`, and the list below it if there is one. */
+export interface Header extends Part {
+  readonly key: string
+  readonly items: readonly string[]
+}
+
+/** A markdown file of a task: title, header lines above the first section, sections. */
+export interface Document {
+  readonly title: Part | undefined
+  readonly headers: readonly Header[]
+  /** By the key of the heading. */
+  readonly sections: ReadonlyMap<string, Part>
+}
+
+/** Names of headers and sections are compared without case, spaces and signs. */
+export function keyOf(name: string): string {
+  return name
+    .slice(0, 100)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '')
+}
+
+/** What stands in a text whose first line has this number in its file. */
+export function documentOf(text: string, firstLine = 1): Document {
+  const lines = `\n${text.charCodeAt(0) === 0xfeff ? text.slice(1) : text}`
+  const { headings, fences } = outline(lines, 0)
+  const high = headings.filter(({ level }) => level <= 2)
+  const title = high.find(({ level }) => level === 1)
+  const dividing = high.slice(high[0] === title ? 1 : 0)
+  const head = lines.slice(0, dividing[0]?.start)
+  const lineAt = lineCounter(lines, firstLine - 1)
+  const sections = new Map<string, { line: number; texts: string[] }>()
+  for (const [n, { level, text: name, start, end }] of dividing.entries()) {
+    if (level === 1) continue
+    const key = keyOf(name)
+    let section = sections.get(key)
+    if (!section) sections.set(key, (section = { line: lineAt(start), texts: [] }))
+    section.texts.push(meant(tidy(lines.slice(end, dividing[n + 1]?.start))))
+  }
+  return {
+    title: title && { text: oneLine(title.text), line: lineCounter(lines, firstLine - 1)(title.start) },
+    headers: headersIn(head, fences, firstLine - 1),
+    sections: new Map(
+      Array.from(sections, ([key, { line, texts }]) => [key, { line, text: texts.filter(Boolean).join('\n\n') }]),
+    ),
+  }
+}
+
+/** What may be written: what is nothing, or blank, is left out. */
+type Written = Readonly<Record<string, string | null | undefined>>
+
+/** A file as we write it. Nothing in its texts is read as a title, a header or a section. */
+export function documentText(title: string, headers: Written, sections: Written = {}): string {
+  const head = Object.entries(headers).flatMap(([name, value]) =>
+    value ? [`**${name}:** ${oneLine(value)}`.trimEnd()] : [],
+  )
+  const parts = Object.entries(sections).flatMap(([name, value]) => {
+    const text = plain(tidy(value ?? ''))
+    return text === '' ? [] : [`## ${name}`, text]
+  })
+  return `${[`# ${oneLine(title)}`, ...(head.length > 0 ? [head.join('\n')] : []), ...parts].join('\n\n')}\n`
+}
+
+const HEADER = /^[ \t]*(?:[-*+][ \t]+)?\*\*([^*:]{1,60})(?::[ \t]*\*\*|\*\*[ \t]*:)(.*)$/s
+const ITEM = /^[ \t]*[-*+][ \t]+(.*)$/s
+
+function headersIn(head: string, fences: readonly (readonly [number, number])[], linesBefore: number): Header[] {
+  const found: { key: string; line: number; text: string; items: string[] }[] = []
+  let fence = 0
+  let start = 0
+  for (const [n, line] of head.split('\n').entries()) {
+    while (fence < fences.length && fences[fence]![1] < start) fence++
+    const inCode = fence < fences.length && fences[fence]![0] <= start
+    start += line.length + 1
+    if (inCode) continue
+    const [, name, value = ''] = HEADER.exec(line) ?? []
+    const [, item] = name === undefined ? (ITEM.exec(line) ?? []) : []
+    if (name !== undefined) found.push({ key: keyOf(name), line: n + linesBefore, text: oneLine(value), items: [] })
+    else if (item !== undefined) found.at(-1)?.items.push(oneLine(item))
+  }
+  return found
+}
+
+/** Counts lines on the way from one place to a later one, so that each is passed once. */
+function lineCounter(lines: string, before: number): (at: number) => number {
+  let line = before
+  let next = lines.indexOf('\n')
+  return at => {
+    for (; next >= 0 && next < at; next = lines.indexOf('\n', next + 1)) line++
+    return line
+  }
+}
