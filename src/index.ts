@@ -7,7 +7,10 @@ export type { Event, Note } from './core/event.ts'
 export type {
   Complaint,
   Content,
+  DirectoryForm,
   Draft,
+  Entry,
+  Evidence,
   FieldType,
   FileForm,
   Happening,
@@ -15,6 +18,8 @@ export type {
   Kind,
   Numbers,
   Texts,
+  Verdict,
+  Waits,
 } from './core/kind.ts'
 export {
   type Fields,
@@ -27,7 +32,17 @@ export {
   refusalFor,
   type Status,
 } from './core/lifecycle.ts'
-export { type Amendment, amend, type ClaimRequest, claim, type Move, move } from './core/move.ts'
+export {
+  type Amendment,
+  amend,
+  type ClaimRequest,
+  claim,
+  claimAll,
+  type Move,
+  move,
+  moveAll,
+  type Supposed,
+} from './core/move.ts'
 export {
   type Caller,
   COMPLETION_MODES,
@@ -45,9 +60,11 @@ export type {
   Finding,
   Kept,
   Query,
+  Recovered,
   Removed,
   Store,
   Unreadable,
+  Where,
 } from './core/store.ts'
 export { kinds } from './kinds.ts'
 export { type OpenOptions, open, type Punchlist } from './library.ts'
@@ -56,4 +73,7 @@ export { operationsOf, ROOM_NAMES, toolsOf } from './operations.ts'
 export type { PlanItem, PlanStatus, Turn } from './plans/record.ts'
 export { planItem, turn } from './plans/record.ts'
 export { type NewTurnTodo, type TurnTodo, type TurnTodoRepository, turnTodoRepository } from './plans/repository.ts'
+export { task } from './queue/kind.ts'
+export type { Priority as TaskPriority, Task, TaskState, TaskType } from './queue/record.ts'
+export type { TaskView } from './queue/view.ts'
 export type { Export, Imported } from './transfer.ts'

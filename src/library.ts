@@ -4,9 +4,12 @@ import * as reports from './backlog/reports.ts'
 import type { Event } from './core/event.ts'
 import { type Caller, type CompletionMode, type Operation, perform, type Scope } from './core/operation.ts'
 import type { EventQuery, Store } from './core/store.ts'
+import { queueMigrate } from './migration.ts'
 import { StoreDoor } from './open.ts'
 import { carryTodo, completeTodo, createTodo, listTodo, startTodo, turnTodo } from './plans/operations.ts'
 import { type TurnTodoRepository, turnTodoRepository } from './plans/repository.ts'
+import * as queue from './queue/operations.ts'
+import * as queueReports from './queue/reports.ts'
 import { type Export, exportFrom, type Imported, importInto } from './transfer.ts'
 import { findWorkspace } from './workspace.ts'
 
@@ -69,6 +72,25 @@ export interface Punchlist {
     readonly stale: Easy<typeof reports.backlogStale>
     readonly graph: Easy<typeof reports.backlogGraph>
   }
+  /** Every verb of the queue; `add` takes the tasks in `items`. */
+  readonly queue: {
+    readonly add: Verb<typeof queue.queueAdd>
+    readonly release: Verb<typeof queue.queueRelease>
+    readonly claim: Easy<typeof queue.queueClaim>
+    readonly return: Verb<typeof queue.queueReturn>
+    readonly heartbeat: Verb<typeof queue.queueHeartbeat>
+    readonly checkpoint: Verb<typeof queue.queueCheckpoint>
+    readonly reply: Verb<typeof queue.queueReply>
+    readonly complete: Verb<typeof queue.queueComplete>
+    readonly fail: Verb<typeof queue.queueFail>
+    readonly retry: Verb<typeof queue.queueRetry>
+    readonly cancel: Verb<typeof queue.queueCancel>
+    readonly list: Easy<typeof queueReports.queueList>
+    readonly show: Verb<typeof queueReports.queueShow>
+    readonly tree: Easy<typeof queueReports.queueTree>
+    readonly recover: Easy<typeof queueReports.queueRecover>
+    readonly migrate: Verb<typeof queueMigrate>
+  }
   /** Everything that is stored, in a form that every engine takes in. */
   export(): Promise<Export>
   import(document: Export): Promise<Imported>
@@ -130,6 +152,24 @@ function punchlistFor(caller: Caller): Punchlist {
       sweep: (input = {}) => perform(backlog.backlogSweep, caller, input),
       stale: (input = {}) => perform(reports.backlogStale, caller, input),
       graph: (input = {}) => perform(reports.backlogGraph, caller, input),
+    },
+    queue: {
+      add: input => perform(queue.queueAdd, caller, input),
+      release: input => perform(queue.queueRelease, caller, input),
+      claim: (input = {}) => perform(queue.queueClaim, caller, input),
+      return: input => perform(queue.queueReturn, caller, input),
+      heartbeat: input => perform(queue.queueHeartbeat, caller, input),
+      checkpoint: input => perform(queue.queueCheckpoint, caller, input),
+      reply: input => perform(queue.queueReply, caller, input),
+      complete: input => perform(queue.queueComplete, caller, input),
+      fail: input => perform(queue.queueFail, caller, input),
+      retry: input => perform(queue.queueRetry, caller, input),
+      cancel: input => perform(queue.queueCancel, caller, input),
+      list: (input = {}) => perform(queueReports.queueList, caller, input),
+      show: input => perform(queueReports.queueShow, caller, input),
+      tree: (input = {}) => perform(queueReports.queueTree, caller, input),
+      recover: (input = {}) => perform(queueReports.queueRecover, caller, input),
+      migrate: input => perform(queueMigrate, caller, input),
     },
     export: () => exportFrom(store),
     import: document => importInto(store, document),

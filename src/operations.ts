@@ -9,7 +9,7 @@ const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
   // By name: a module of the built program also exports what other modules share with it.
   backlog: async () => {
     const room = await import('./backlog/operations.ts')
-    const { list, show, search, stale, graph } = await reports()
+    const { list, show, search, stale, graph } = await backlogReports()
     return [
       room.backlogAdd,
       list,
@@ -33,12 +33,39 @@ const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
       graph,
     ]
   },
+  queue: async () => {
+    const [room, reports, { queueMigrate }] = await Promise.all([
+      import('./queue/operations.ts'),
+      import('./queue/reports.ts'),
+      import('./migration.ts'),
+    ])
+    return [
+      room.queueAdd,
+      room.queueRelease,
+      room.queueClaim,
+      room.queueReturn,
+      room.queueHeartbeat,
+      room.queueCheckpoint,
+      room.queueReply,
+      room.queueComplete,
+      room.queueFail,
+      room.queueRetry,
+      room.queueCancel,
+      reports.queueList,
+      reports.queueShow,
+      reports.queueTree,
+      reports.queueRecover,
+      queueMigrate,
+    ]
+  },
   status: async () => [(await import('./overview.ts')).status],
   log: async () => [(await import('./overview.ts')).log],
 }
 
 /** What only reads the backlog. */
-async function reports(): Promise<Readonly<Record<'list' | 'show' | 'search' | 'stale' | 'graph', Operation<never>>>> {
+async function backlogReports(): Promise<
+  Readonly<Record<'list' | 'show' | 'search' | 'stale' | 'graph', Operation<never>>>
+> {
   const room = await import('./backlog/reports.ts')
   const { backlogList: list, backlogShow: show, backlogSearch: search, backlogStale: stale, backlogGraph: graph } = room
   return { list, show, search, stale, graph }
@@ -54,7 +81,7 @@ export async function operationsOf(room: string): Promise<Operation[]> {
 
 /** The operation that these words name, or all that the first of them could mean; no more of a room is loaded than it takes. */
 export async function operationsFor([room = '', verb = '']: readonly string[]): Promise<Operation[]> {
-  const known: Readonly<Record<string, Operation<never>>> = room === 'backlog' ? await reports() : {}
+  const known: Readonly<Record<string, Operation<never>>> = room === 'backlog' ? await backlogReports() : {}
   return Object.hasOwn(known, verb) ? [known[verb]!] : await operationsOf(room)
 }
 

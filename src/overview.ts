@@ -9,6 +9,7 @@ import { operation } from './core/operation.ts'
 import { planItem, type Turn, turn } from './plans/record.ts'
 import { currentTurn, itemsOf } from './plans/turns.ts'
 import { whatRemains } from './plans/work.ts'
+import { task } from './queue/kind.ts'
 
 const nullableText = () => v.nullable(v.string())
 const openPlan = () => v.object({ conversationId: v.string(), turnId: v.string(), remaining: v.number() })
@@ -47,11 +48,22 @@ export const status = operation({
           working: v.array(v.object({ id: v.string(), title: v.string(), owner: nullableText() })),
         }),
       ),
+      queue: v.nullable(
+        v.object({
+          counts: v.record(v.string(), v.number()),
+          working: v.array(v.object({ id: v.string(), title: v.string(), owner: nullableText() })),
+          waiting: v.pipe(
+            v.array(v.object({ id: v.string(), title: v.string() })),
+            v.description('wait for a reply from a person'),
+          ),
+        }),
+      ),
     }),
   async run(caller) {
     const of = await currentTurn(caller)
     const plan = of ? await planOf(caller, of) : null
-    return { root: caller.root, plan, elsewhere: await elsewhere(caller, of), backlog: await backlogOf(caller) }
+    const backlog = await backlogOf(caller)
+    return { root: caller.root, plan, elsewhere: await elsewhere(caller, of), backlog, queue: await queueOf(caller) }
   },
 })
 
@@ -135,6 +147,18 @@ async function backlogOf(caller: Caller) {
     ...where,
     counts,
     working: working.map(item => ({ id: qualified(item), title: item.title, owner: item.owner })),
+  }
+}
+
+async function queueOf(caller: Caller) {
+  const counts = await caller.store.count(task, {})
+  if (Object.keys(counts).length === 0) return null
+  const working = await caller.store.find(task, { status: ['in_progress'], limit: 20 })
+  const waiting = await caller.store.find(task, { where: { awaiting: 1 }, status: ['in_progress'], limit: 20 })
+  return {
+    counts,
+    working: working.map(({ id, title, owner }) => ({ id, title, owner })),
+    waiting: waiting.map(({ id, title }) => ({ id, title })),
   }
 }
 

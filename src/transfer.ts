@@ -121,7 +121,7 @@ async function* itemsOf(store: Store, kind: Kind): AsyncGenerator<Kept> {
 async function keptFrom(store: Store, kind: Kind, item: Item): Promise<Kept> {
   const all = item as unknown as Fields
   const names = ['title', 'status', 'owner', 'identity', ...Object.keys(kind.fields)]
-  const texts = (await store.texts(kind, [item.id])).get(item.id) ?? {}
+  const texts = (await store.texts(kind, [item.id], true)).get(item.id) ?? {}
   const events = await store.events({ of: { kind, id: item.id } })
   const history: Content['history'] = events.map(({ at, from, to, by, why }) => ({ at, from, to, by, why }))
   return {

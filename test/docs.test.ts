@@ -7,6 +7,7 @@ import type { Lifecycle } from '../src/core/lifecycle.ts'
 import { refusalFor } from '../src/core/lifecycle.ts'
 import { PROBLEMS } from '../src/core/problem.ts'
 import { planItem } from '../src/plans/record.ts'
+import { task } from '../src/queue/kind.ts'
 import { settingsSchema } from '../src/settings.ts'
 import { consoleBlocks, play } from './support/console-blocks.ts'
 import { scratch } from './support/scratch.ts'
@@ -28,6 +29,7 @@ const complete = (life: Lifecycle, status: string) => {
 describe.each([
   { page: 'docs/plan.md', kind: planItem },
   { page: 'docs/backlog.md', kind: todo },
+  { page: 'docs/queue.md', kind: task },
 ])('$page tells the truth about status changes', ({ page, kind }) => {
   const life = kind.lifecycle
   const rows = [...read(page).matchAll(/^\| (\w+) \| (\w+) \|.*\|$/gm)].map(([, from, to]) => `${from} -> ${to}`)

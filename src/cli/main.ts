@@ -72,7 +72,8 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
 }
 
 async function showing(op: Operation): Promise<Pick<typeof import('./show.ts'), 'shown'>> {
-  return op.tools === 'backlog' ? await import('./show-backlog.ts') : await import('./show.ts')
+  if (op.tools === 'backlog') return await import('./show-backlog.ts')
+  return op.tools === 'queue' ? await import('./show-queue.ts') : await import('./show.ts')
 }
 
 /** Files that could not be read are also told where nobody parses what is printed. */

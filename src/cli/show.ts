@@ -60,7 +60,7 @@ const SHOWN = {
     )
   },
 
-  status({ root, plan, elsewhere, backlog }: Answer<typeof status>, colour: boolean) {
+  status({ root, plan, elsewhere, backlog, queue }: Answer<typeof status>, colour: boolean) {
     const counts = plan && [
       `${plan.pending} pending`,
       `${plan.inProgress} in progress`,
@@ -90,6 +90,19 @@ const SHOWN = {
         : '',
       table(
         (backlog?.working ?? []).map(({ id, title, owner }) => ['  in progress', id, title, owner ? `(${owner})` : '']),
+        colour,
+      ),
+      queue
+        ? `queue: ${Object.entries(queue.counts)
+            .map(([name, n]) => `${n} ${name.replace('_', ' ')}`)
+            .join(', ')}`
+        : '',
+      table(
+        (queue?.working ?? []).map(({ id, title, owner }) => ['  in progress', id, title, owner ? `(${owner})` : '']),
+        colour,
+      ),
+      table(
+        (queue?.waiting ?? []).map(({ id, title }) => ['  waits for a reply', id, title]),
         colour,
       ),
     )

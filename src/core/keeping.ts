@@ -80,13 +80,18 @@ export function named(kind: Kind, draft: Draft, next: () => number): Named {
   return { ...draft, id, fields: { ...draft.fields, ...fields } }
 }
 
-/** The same draft with the ids of others of its batch in the place of `#1`, `#2`, … */
+/** The same draft once the ids of its batch are given: they stand in the place of `#1`, `#2`, …, and in its texts. */
 export function referring(kind: Kind, draft: Named, ids: readonly string[]): Named {
-  const on = kind.waits?.on
-  const names = on === undefined ? undefined : draft.fields[on]
-  if (on === undefined || !Array.isArray(names) || !names.some(name => String(name).startsWith('#'))) return draft
-  const meant = names.map(name => (String(name).startsWith('#') ? (ids[Number(String(name).slice(1)) - 1] ?? name) : name))
-  return { ...draft, fields: { ...draft.fields, [on]: meant } }
+  const fields = { ...draft.fields, ...meant(kind, draft.fields, ids) }
+  const { id, texts, compose } = draft
+  return { ...draft, fields, texts: compose ? { ...texts, ...compose({ id, fields }) } : texts }
+}
+
+function meant({ waits }: Kind, fields: Fields, ids: readonly string[]): Fields {
+  const names = waits && fields[waits.on]
+  if (!waits || !Array.isArray(names)) return {}
+  const known = (name: string) => (name.startsWith('#') ? (ids[Number(name.slice(1)) - 1] ?? name) : name)
+  return { [waits.on]: names.map(name => known(String(name))) }
 }
 
 /** Compares items by what says which comes first. */
@@ -176,7 +181,6 @@ export function stands(item: Item, { revision, token, given = {} }: Change): boo
 
 /** Takes it that a change could not be made because the item is not as it supposes; everything else stays a failure. */
 export function unlessTooLate(error: unknown): undefined {
-  const tooLate =
-    error instanceof Problem && ['changed_meanwhile', 'lease_lost', 'not_found'].includes(error.code)
+  const tooLate = error instanceof Problem && ['changed_meanwhile', 'lease_lost', 'not_found'].includes(error.code)
   if (!tooLate) throw error
 }

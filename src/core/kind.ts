@@ -93,6 +93,8 @@ export interface Draft {
   readonly fields: Fields
   /** Longer texts that are kept with the item, by name. */
   readonly texts?: Texts | undefined
+  /** More of them, which tell its id or those of others of its batch: made when those are given. */
+  readonly compose?: ((own: { readonly id: string; readonly fields: Fields }) => Texts) | undefined
 }
 
 export type Texts = Readonly<Record<string, string>>

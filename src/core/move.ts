@@ -17,6 +17,8 @@ export interface Move<T extends Item = Item> {
   readonly at: string
   readonly why?: string | undefined
   readonly token?: number | undefined
+  /** Only if the lease of its claim has run out. */
+  readonly lapsed?: boolean | undefined
   /** What becomes of the item's texts, given how they stand. */
   readonly texts?: ((texts: Texts) => Texts) | undefined
   /**
@@ -51,8 +53,9 @@ export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: 
         : undefined)
     if (refusal) throw refused(kind, item, to, refusal)
     const texts = wanted.texts && wanted.texts((await store.texts(kind, [id])).get(id) ?? {})
-    const change = { id, revision: item.revision, from: item.status, token, fields: difference(before, after), texts }
-    return await store.save(kind, change, { by, at, why })
+    const { lapsed } = wanted
+    const decided = { id, revision: item.revision, from: item.status, token, lapsed, texts }
+    return await store.save(kind, { ...decided, fields: difference(before, after) }, { by, at, why })
   })
 }
 

@@ -28,6 +28,8 @@ export interface Change {
   readonly from: string
   /** Given by a claimant: must be the current one. */
   readonly token?: number | undefined
+  /** Only if the claim's lease has run out, by the engine's own clock: its owner may renew it while this is decided. */
+  readonly lapsed?: boolean | undefined
   /** What changes, `status` included when the item moves. */
   readonly fields: Fields
   /** Texts that are kept from now on, by name; others stay as they are. */

@@ -146,6 +146,7 @@ test('a claim made in the same moment as someone takes over an older one is not 
     now: () => new Date(),
     root: scratch(),
     work: 'tmp',
+    queue: null,
     mayRun: async () => true,
     completion: 'self',
   }

@@ -51,6 +51,7 @@ test('what is added to a turn that ends in the same moment is in the next one', 
     now: () => new Date(),
     root,
     work: 'tmp',
+    queue: null,
     mayRun: async () => true,
     completion: 'self',
   }

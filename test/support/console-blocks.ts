@@ -48,6 +48,7 @@ function stable(text: string, cwd: string): string {
     .replaceAll(cwd, '/home/ann/project')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-11-15 09:30:00')
     .replace(/until \d\d:\d\d UTC/g, 'until 10:00 UTC')
+    .replace(/until \d\d:\d\d:\d\d UTC/g, 'until 10:00:00 UTC')
     .replaceAll('tester', 'ann')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '0198a7c2-…')
 }

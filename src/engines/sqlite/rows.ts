@@ -107,7 +107,7 @@ export class Rows {
 
   /** The same, where the item is as the change supposes; undefined otherwise. */
   saveIf<T extends Item>(kind: Kind<T>, change: Change, note: Note): T | undefined {
-    const { id, revision, token, given, from, fields, texts } = change
+    const { id, revision, token, given, lapsed, from, fields, texts } = change
     const where = {
       id,
       ...(revision === undefined ? {} : { revision }),
@@ -116,7 +116,8 @@ export class Rows {
     }
     const changed = Object.keys(fields)
     const values = [...changed.map(field => stored(kind, field, fields[field])), ...statements.valuesOf({ where })]
-    const [row] = this.connection.lists(statements.save(kind, changed, where), values)
+    if (lapsed) values.push(this.clock.now())
+    const [row] = this.connection.lists(statements.save(kind, changed, where, lapsed), values)
     if (!row) return undefined
     const written = this.item(kind, row)
     const item = rewires(kind, fields) && wire(this.connection, kind, [id]) ? this.present(kind, id)! : written

@@ -50,12 +50,12 @@ export function insert(kind: Kind): string {
 }
 
 /** `where` names the item, and what else must be so. */
-export function save(kind: Kind, fields: readonly string[], where: Query['where']): string {
+export function save(kind: Kind, fields: readonly string[], where: Query['where'], lapsed = false): string {
   return once(
     kind,
-    ['save', fields, shapeOf(where)],
+    ['save', fields, shapeOf(where), lapsed],
     () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} revision = revision + 1
-      WHERE ${conditions(kind, { where })} RETURNING ${named(kind)}`,
+      WHERE ${conditions(kind, { where })} ${lapsed ? 'AND leaseUntil < ?' : ''} RETURNING ${named(kind)}`,
   )
 }
 

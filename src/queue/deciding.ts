@@ -1,0 +1,104 @@
+import { amend, move } from '../core/move.ts'
+import type { Caller } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import { acting } from './acting.ts'
+import { task } from './kind.ts'
+import { childrenOf, locate } from './locating.ts'
+import { logging } from './logging.ts'
+import { readTaskId } from './names.ts'
+import type { Task } from './record.ts'
+import { renderWaivers, WAIVERS } from './waivers.ts'
+import { refuseUnlessFrom } from './ways-back.ts'
+
+/** Lets workers have a staged task. */
+export async function releaseTask(caller: Caller, name: string): Promise<Task> {
+  const item = await locate(caller, name)
+  refuseUnlessFrom(item, 'staged')
+  const at = caller.now().toISOString()
+  return await move(caller.store, task, { id: item.id, known: item, to: 'to_execute', by: caller.by, at })
+}
+
+/** Goes on without tasks that one waits for, parts of it or others, and says why. */
+export async function waive(
+  caller: Caller,
+  name: string,
+  without: readonly string[],
+  reason: string | undefined,
+  given?: number,
+): Promise<Task> {
+  const item = await locate(caller, name)
+  if (reason === undefined) {
+    throw new Problem(
+      'bad_input',
+      'reason: is missing; a task does not go on without another for no reason',
+      'Say why: --reason TEXT.',
+      { wrong: [{ field: 'reason', message: 'is missing' }] },
+    )
+  }
+  const parts = (await childrenOf(caller, item)).map(({ id }) => id)
+  const ids = without.map(one => readTaskId(one) ?? one)
+  const stranger = ids.find(id => !item.dependsOn.includes(id) && !parts.includes(id))
+  if (stranger !== undefined) {
+    const known = [...item.dependsOn, ...parts]
+    throw new Problem(
+      'bad_input',
+      `${item.id} does not wait for ${stranger}`,
+      known.length > 0 ? `Name some of these: ${known.join(', ')}.` : 'It waits for nothing: leave out --without.',
+      { id: item.id, waitsFor: known },
+    )
+  }
+  const added = Object.fromEntries(ids.map(id => [id, reason]))
+  const who = acting(caller, item, given, `without ${ids.join(', ')}: ${reason}`)
+  let waived: Readonly<Record<string, string>> = {}
+  return await amend(caller.store, task, {
+    id: item.id,
+    known: item,
+    ...who,
+    fields: now => ({ waived: (waived = { ...now.waived, ...added }) }),
+    texts: () => ({ [WAIVERS]: renderWaivers(waived) }),
+  })
+}
+
+/** Tries a failed task again. */
+export async function retryTask(caller: Caller, name: string, reason?: string): Promise<Task> {
+  const item = await locate(caller, name)
+  refuseUnlessFrom(item, 'error')
+  if (item.status === 'to_execute') return item
+  const at = caller.now().toISOString()
+  const texts = reason === undefined ? undefined : logging({ at, by: caller.by, what: 'retried', note: reason })
+  return await move(caller.store, task, {
+    id: item.id,
+    known: item,
+    to: 'to_execute',
+    by: caller.by,
+    at,
+    why: reason ?? 'retried',
+    texts,
+  })
+}
+
+/** Says that a task will not be done; with its parts, where those are open. */
+export async function cancelTask(
+  caller: Caller,
+  name: string,
+  { reason, token, children = false }: { reason: string; token?: number | undefined; children?: boolean | undefined },
+): Promise<{ task: Task; parts: Task[] }> {
+  const item = await locate(caller, name)
+  const open = (await childrenOf(caller, item)).filter(({ status }) => status !== 'completed' && status !== 'cancelled')
+  if (open.length > 0 && !children) {
+    throw new Problem(
+      'move_refused',
+      `${item.id} has parts that are open: ${open.map(({ id }) => id).join(', ')}`,
+      `Cancel them with it: punchlist queue cancel ${item.id} --children --reason TEXT.`,
+      { id: item.id, from: item.status, to: 'cancelled', open: open.map(({ id }) => id) },
+    )
+  }
+  const parts: Task[] = []
+  for (const part of open) {
+    const gone = await cancelTask(caller, part.id, { reason, children })
+    parts.push(...gone.parts, gone.task)
+  }
+  const who = acting(caller, item, token, reason)
+  const texts = logging({ at: who.at, by: who.by, what: 'cancelled', note: reason })
+  return { task: await move(caller.store, task, { id: item.id, known: item, to: 'cancelled', ...who, texts }), parts }
+}

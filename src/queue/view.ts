@@ -1,0 +1,72 @@
+import * as v from 'valibot'
+import type { Caller } from '../core/operation.ts'
+import { task } from './kind.ts'
+import { directoryName } from './names.ts'
+import type { Task } from './record.ts'
+
+const text = () => v.nullable(v.string())
+
+/** A task as it is told. */
+export const taskShape = () =>
+  v.object({
+    id: v.string(),
+    slug: v.string(),
+    state: v.string(),
+    dir: v.pipe(text(), v.description('its directory below the workspace, where tasks are directories')),
+    title: v.string(),
+    type: v.string(),
+    priority: v.string(),
+    posted: v.string(),
+    parent: text(),
+    children: v.array(v.string()),
+    dependsOn: v.array(v.string()),
+    blockers: v.pipe(v.number(), v.description('how many tasks it still waits for')),
+    waived: v.record(v.string(), v.string()),
+    targetWorker: text(),
+    session: text(),
+    owner: text(),
+    token: v.pipe(v.number(), v.description('counts the claims; send it with reports')),
+    leaseUntil: text(),
+    startedAt: text(),
+    finishedAt: text(),
+    checkpoints: v.number(),
+    waiting: v.pipe(v.boolean(), v.description('its last checkpoint asks for something and has no reply')),
+  })
+
+export type TaskView = v.InferOutput<ReturnType<typeof taskShape>>
+
+export async function viewOf(caller: Caller, item: Task): Promise<TaskView> {
+  const parts =
+    item.children > 0 ? await caller.store.find(task, { where: { parent: item.id }, fields: ['number'] }) : []
+  const { id, slug, status, title, type, priority, posted, dependsOn, blockers, waived, session, owner, token } = item
+  return {
+    id,
+    slug,
+    state: status,
+    dir: caller.queue === null ? null : `${caller.queue}/${status}/${directoryName(item)}`,
+    title,
+    type,
+    priority,
+    posted,
+    parent: item.parent || null,
+    children: parts.toSorted((one, other) => one.number - other.number).map(part => part.id),
+    dependsOn: [...dependsOn],
+    blockers,
+    waived: { ...waived },
+    targetWorker: item.targetWorker || null,
+    session,
+    owner,
+    token,
+    leaseUntil: item.leaseUntil,
+    startedAt: item.startedAt,
+    finishedAt: item.finishedAt,
+    checkpoints: item.checkpoints,
+    waiting: item.awaiting === 1 && status === 'in_progress',
+  }
+}
+
+export async function viewsOf(caller: Caller, items: readonly Task[]): Promise<TaskView[]> {
+  const views: TaskView[] = []
+  for (const item of items) views.push(await viewOf(caller, item))
+  return views
+}
