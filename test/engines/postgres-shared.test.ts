@@ -7,6 +7,7 @@ import { todo } from '../../src/backlog/kind.ts'
 import type { Store } from '../../src/core/store.ts'
 import { Statements } from '../../src/engines/postgres/statements.ts'
 import { openPostgresStore } from '../../src/engines/postgres/store.ts'
+import { taking } from '../../src/engines/postgres/taking.ts'
 import { planItem as kind } from '../../src/plans/record.ts'
 import { draft, note } from '../support/drafts.ts'
 import { freshSchema } from '../support/postgres.ts'
@@ -70,7 +71,7 @@ describe('a schema', () => {
     await expect(open()).rejects.toMatchObject({ code: 'newer_schema', details: { version: 99 } })
     expect(await store.find(kind, {})).toEqual([])
     const { rows } = await other.query(`SELECT version FROM "${schema}".migrations ORDER BY version`)
-    expect(rows).toEqual([{ version: 1 }, { version: 2 }, { version: 99 }])
+    expect(rows).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }, { version: 99 }])
   })
 
   test('that is up to date is opened without writing, and a write that is not allowed is a problem', async () => {
@@ -142,7 +143,8 @@ describe('an item', () => {
           SELECT 'i' || n, 'c1', 't1', 'x', '${status}', n, '' FROM generate_series(${from}, ${to}) n`,
       )
     const statements = new Statements(schema)
-    const { sql, values } = statements.take(kind, mine, claim, note, '00000000-0000-7000-8000-000000000000', false)
+    const mark = '00000000-0000-7000-8000-000000000000'
+    const { sql, values } = taking(statements, kind, mine, claim, { note, mark, wait: false })
     const plan = async () => {
       const { rows } = await other.query({ text: `EXPLAIN ${sql}`, values: [...values] })
       return rows.map(row => String(row['QUERY PLAN'])).join('\n')
@@ -167,10 +169,10 @@ describe('an item', () => {
     for (const query of [{ where: { id: added!.item.id }, status: ['pending'] }, mine]) {
       await other.query('BEGIN')
       await other.query(`SELECT 1 FROM "${schema}".turn_todos FOR UPDATE`)
-      const taking = store.take(kind, query, claim, note)
+      const waiting = store.take(kind, query, claim, note)
       await sleep(50)
       await other.query('COMMIT')
-      const taken = await taking
+      const taken = await waiting
       expect(taken).toMatchObject({ title: 'a' })
       const back = { status: 'pending', owner: null, leaseUntil: null }
       await store.save(kind, { id: taken!.id, revision: taken!.revision, from: 'in_progress', fields: back }, note)

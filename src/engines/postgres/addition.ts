@@ -6,6 +6,13 @@ import { arrayType, Bound, baseType, type Statement } from './bound.ts'
 import { listLock, lockNumber } from './lock.ts'
 import { type Statements, wakes } from './statements.ts'
 import { keepingTexts } from './texts.ts'
+import { addingWaits, type Wiring } from './waits.ts'
+
+interface Addition {
+  readonly places?: readonly number[] | undefined
+  readonly mark?: string | undefined
+  readonly wiring?: Wiring | undefined
+}
 
 /**
  * Adds drafts with their texts and events. Rows first, and all of them, then
@@ -18,7 +25,7 @@ export function addition(
   kind: Kind,
   drafts: readonly Named[],
   note: Note,
-  { places, mark }: { places?: readonly number[] | undefined; mark?: string | undefined },
+  { places, mark, wiring }: Addition,
 ): Statement {
   const bound = new Bound()
   const text = (value: string | null) => `${bound.add(value)}::text`
@@ -37,6 +44,7 @@ export function addition(
   const sql = `WITH ${appended ? `p AS MATERIALIZED (SELECT ${endOf(statements, kind, drafts[0]!, bound)} AS place),` : ''}
     u AS (${inserting(statements, kind, rows, bound, appended)} RETURNING *),
     ${drafts.some(({ texts }) => texts) ? `${keepingTexts(statements.schema, kind, drafts, bound)},` : ''}
+    ${wiring ? `${addingWaits(statements, kind, wiring, bound)},` : ''}
     g AS MATERIALIZED (
       SELECT ${statements.sharingFeed}${wake ? `, pg_notify('${statements.channel}', '')` : ''}
       FROM (SELECT count(*) AS rows FROM u) written WHERE rows > 0

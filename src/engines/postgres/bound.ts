@@ -19,17 +19,25 @@ export class Bound {
   }
 }
 
+/** What comes first decides: the fields a kind names, or the order of arrival. */
+export function orderOf(kind: Kind): string[] {
+  return (kind.order ?? [...(kind.place ? [kind.place] : []), 'n']).map(name => `"${name}"`)
+}
+
 export function assignments(kind: Kind, fields: Fields, bound: Bound): string {
   return Object.entries(fields)
     .map(([field, value]) => `${column(kind, field)} = ${bound.add(stored(kind, field, value))}, `)
     .join('')
 }
 
-export function conditions(kind: Kind, query: Pick<Query, 'where' | 'status'>, bound: Bound): string {
-  const parts = Object.entries(query.where ?? {}).map(
-    ([field, value]) => `${column(kind, field)} = ${bound.add(value)}`,
+/** `of` is what the columns are named by, where there are others. */
+export function conditions(kind: Kind, query: Pick<Query, 'where' | 'status'>, bound: Bound, of = ''): string {
+  const parts = Object.entries(query.where ?? {}).map(([field, value]) =>
+    typeof value === 'object'
+      ? `${of}${column(kind, field)} = ANY (${bound.add(value)}::${arrayType(kind, field)})`
+      : `${of}${column(kind, field)} = ${bound.add(value)}`,
   )
-  if (query.status) parts.push(`status IN (${query.status.map(status => literal(kind, status)).join(', ')})`)
+  if (query.status) parts.push(`${of}status IN (${query.status.map(status => literal(kind, status)).join(', ')})`)
   return parts.length > 0 ? parts.join(' AND ') : 'TRUE'
 }
 
@@ -44,5 +52,6 @@ export function arrayType(kind: Kind, field: string): string {
 }
 
 export function baseType(kind: Kind, field: string): string {
-  return typeOf(kind, field) === 'integer' ? 'int' : 'text'
+  if (field === 'leaseUntil') return 'timestamptz'
+  return typeOf(kind, field) === 'integer' ? 'bigint' : 'text'
 }

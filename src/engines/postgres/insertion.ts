@@ -1,5 +1,5 @@
 import type { Note } from '../../core/event.ts'
-import { listKey, listOf, type Named, named } from '../../core/keeping.ts'
+import { listKey, listOf, type Named, named, referring } from '../../core/keeping.ts'
 import type { Draft, Item, Kind } from '../../core/kind.ts'
 import type { Added } from '../../core/store.ts'
 import { addition } from './addition.ts'
@@ -11,6 +11,7 @@ import { withIds } from './numbering.ts'
 import { Places } from './places.ts'
 import { isLost, violates } from './problems.ts'
 import { itemOf, type Statements } from './statements.ts'
+import { waitsForOthers, wiringOf } from './waits.ts'
 
 /** Adds drafts in order, all of them or none, in a number of round trips that does not depend on how many they are. */
 export class Insertion<T extends Item> {
@@ -67,7 +68,9 @@ export class Insertion<T extends Item> {
   private async attempt(drafts: readonly Named[]): Promise<Added<T>[]> {
     if (await this.isPlain(drafts)) {
       try {
-        const { sql, values } = addition(this.statements, this.kind, drafts, this.note, {})
+        const ids = drafts.map(({ id }) => id)
+        const whole = drafts.map(draft => referring(this.kind, draft, ids))
+        const { sql, values } = addition(this.statements, this.kind, whole, this.note, {})
         const items = new Map((await this.connection.once(sql, values)).map(row => [row['id'], row]))
         return drafts.map(({ id }) => ({ item: itemOf(this.kind, items.get(id)!), created: true }))
       } catch (error) {
@@ -97,7 +100,11 @@ export class Insertion<T extends Item> {
     // Rivals for the end of a list wait their turn; always in the same order, so that no two wait for each other.
     const keys = kind.place ? new Set(drafts.map(draft => this.keyOf(draft))) : []
     const locks = Array.from(keys, key => lockFor(...listLock(connection.schema, kind.name, key))).toSorted()
-    const opening = locks.length > 0 ? `SELECT ${locks.map(lock => `pg_advisory_xact_lock(${lock})`).join(', ')}` : ''
+    const taking = [
+      ...locks.map(lock => `pg_advisory_xact_lock(${lock})`),
+      ...(kind.waits ? [statements.addingTo(kind, waitsForOthers(kind, drafts))] : []),
+    ]
+    const opening = taking.length > 0 ? `SELECT ${taking.join(', ')}` : ''
     return connection.together(opening, async send => {
       const held = await this.held(send, drafts)
       const seen = new Set(held.keys())
@@ -114,8 +121,9 @@ export class Insertion<T extends Item> {
       const created = new Map(fresh.map((index, at) => [index, added[at]!]))
       trying?.(drafts.map((draft, index) => created.get(index) ?? draft))
       for (const { id, identity } of added) if (identity !== undefined) held.set(identity, id)
-      const rows = await this.write(send, added, mark)
       const answers = drafts.map(({ identity }, index) => created.get(index)?.id ?? held.get(identity!)!)
+      const whole = added.map(draft => referring(kind, draft, answers))
+      const rows = await this.write(send, whole, mark)
       const missing = answers.filter(id => !rows.has(id))
       for (const row of missing.length > 0 ? await this.rowsOf(send, 'id', missing) : []) rows.set(row['id'], row)
       return answers.map((id, index) => ({ item: itemOf(kind, rows.get(id)!), created: created.has(index) }))
@@ -125,7 +133,8 @@ export class Insertion<T extends Item> {
   private async write(send: Send, drafts: readonly Named[], mark?: string): Promise<Map<unknown, Row>> {
     if (drafts.length === 0) return new Map()
     const places = this.kind.place ? await this.makeRoom(send, this.kind.place, drafts) : undefined
-    const { sql, values } = addition(this.statements, this.kind, drafts, this.note, { places, mark })
+    const { drafts: counted, wiring } = await wiringOf(send, this.statements, this.kind, drafts)
+    const { sql, values } = addition(this.statements, this.kind, counted, this.note, { places, mark, wiring })
     return new Map((await send(sql, values)).map(row => [row['id'], row]))
   }
 

@@ -37,12 +37,3 @@ export function removal(statements: Statements, kind: Kind, where: Where, note: 
     ) SELECT count(*)::int AS count FROM u`
   return { sql, values: bound.values }
 }
-
-/** How many events were written together with this one. */
-export function toldWith(statements: Statements, seq: string): Statement {
-  const { events } = statements
-  return {
-    sql: `SELECT count(*)::int AS count FROM ${events} WHERE xmin = (SELECT xmin FROM ${events} WHERE seq = $1)`,
-    values: [seq],
-  }
-}

@@ -7,6 +7,7 @@ import type { Connection, Send } from './connection.ts'
 import { exactlyOnce } from './marks.ts'
 import { keepNumbers } from './numbering.ts'
 import { type Statements, wakes } from './statements.ts'
+import { wire } from './waits.ts'
 
 /** How many rows go in one statement: each has to end well before a call is given up. */
 const BATCH = 500
@@ -22,7 +23,7 @@ export async function load(
   const past = items.flatMap(kept => pastOf(kind, kept))
   const wake = items.some(({ fields }) => wakes(kind, undefined, fields['status']))
   await exactlyOnce(connection, statements.events, mark =>
-    connection.together('', async send => {
+    connection.together(kind.waits ? `SELECT ${statements.addingTo(kind, true)}` : '', async send => {
       await refuseTaken(send, statements, kind, items)
       await keepNumbers(
         send,
@@ -35,6 +36,12 @@ export async function load(
         const { sql, values } = copying(statements, kind, rows)
         await send(sql, values)
       }
+      await wire(
+        send,
+        statements,
+        kind,
+        items.map(({ id }) => id),
+      )
       // Every row is there before the first number is drawn (see feed.ts).
       await send(`SELECT ${statements.sharingFeed}${wake ? `, pg_notify('${statements.channel}', '')` : ''}`)
       for (const [index, batch] of batches(past).entries())

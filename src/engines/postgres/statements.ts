@@ -1,12 +1,10 @@
-import type { Note } from '../../core/event.ts'
 import { activeStatuses, columnsOf, whole } from '../../core/keeping.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import { phaseOf } from '../../core/lifecycle.ts'
-import type { Change, Claim, Query } from '../../core/store.ts'
-import { assignments, Bound, column, conditions, type Statement } from './bound.ts'
+import type { Query } from '../../core/store.ts'
+import { Bound, column, conditions, orderOf, type Statement } from './bound.ts'
 import type { Row } from './connection.ts'
 import { lockFor } from './lock.ts'
-import { keepingTexts } from './texts.ts'
 
 /** A row as it comes from `Statements.shown` is an item as it stands. */
 export function itemOf<T extends Item>(_kind: Kind<T>, row: Row): T {
@@ -35,6 +33,11 @@ export class Statements {
   /** Held by whoever gives out numbers to events, shared with all others who do. */
   get sharingFeed(): string {
     return `pg_advisory_xact_lock_shared(${this.feed})`
+  }
+
+  /** Held by whoever adds items of a kind that wait for others, shared with all others who add some; or alone. */
+  addingTo(kind: Kind, alone: boolean): string {
+    return `pg_advisory_xact_lock${alone ? '' : '_shared'}(${lockFor('waits', this.schema, kind.table)})`
   }
 
   /** Had only while nobody gives out numbers. */
@@ -91,51 +94,10 @@ export class Statements {
     return { sql, values: bound.values }
   }
 
-  save(kind: Kind, change: Change, note: Note, mark: string): Statement {
-    const bound = new Bound()
-    const assigned = assignments(kind, change.fields, bound)
-    const token = change.token === undefined ? '' : `AND token = ${bound.add(change.token)}`
-    const texts = change.texts ? `${keepingTexts(this.schema, kind, [change], bound)},` : ''
-    const sql = `WITH u AS (
-        UPDATE ${this.table(kind)} SET ${assigned}revision = revision + 1
-        WHERE id = ${bound.add(change.id)} AND revision = ${bound.add(change.revision)} ${token} RETURNING *
-      ), ${texts} ${this.telling(kind, note, `${bound.add(change.from)}::text`, mark, wakes(kind, change.from, change.fields['status']), bound)}
-      SELECT ${this.shown(kind)} FROM u`
-    return { sql, values: bound.values }
-  }
-
-  /** `wait`: for whoever holds a matching row at the moment, instead of passing it over. */
-  take(kind: Kind, query: Query, claim: Claim, note: Note, mark: string, wait: boolean): Statement {
-    const bound = new Bound()
-    const { owner: _owner, leaseUntil: _leaseUntil, ...fields } = claim.fields
-    const { limit: _limit, ...matching } = query
-    const first = this.selection(kind, 'id, status', matching, bound)
-    const sql = `WITH c AS MATERIALIZED (${first} LIMIT 1 FOR UPDATE${wait ? '' : ' SKIP LOCKED'}),
-      u AS (
-        UPDATE ${this.table(kind)} AS t SET ${assignments(kind, fields, bound)}
-          owner = ${bound.add(claim.owner)}, "leaseUntil" = ${lease(bound.add(claim.leaseMs ?? null))},
-          token = t.token + 1, revision = t.revision + 1
-        FROM c WHERE t.id = c.id RETURNING t.*, c.status AS ${BEFORE}
-      ), ${this.telling(kind, note, BEFORE, mark, wakes(kind, undefined, fields['status']), bound)}
-      SELECT ${this.shown(kind)} FROM u`
-    return { sql, values: bound.values }
-  }
-
-  /** The event of the one row in `u`: its number is drawn only once the feed is shared (see feed.ts). */
-  private telling(kind: Kind, note: Note, from: string, mark: string, wake: boolean, bound: Bound): string {
-    const text = (value: string | null) => `${bound.add(value)}::text`
-    return `g AS MATERIALIZED (SELECT id, title, status, revision, token${from === BEFORE ? `, ${BEFORE}` : ''}, ${this.sharingFeed}${wake ? `, pg_notify('${this.channel}', '')` : ''} FROM u),
-      e AS (
-        INSERT INTO ${this.events} (at, kind, id, title, "from", "to", by, why, revision, token, mark)
-        SELECT ${text(note.at)}, ${text(kind.name)}, id, title, ${from}, status, ${text(note.by)}, ${text(note.why ?? null)},
-          revision, token, ${bound.add(mark)}::uuid FROM g
-      )`
-  }
-
-  private selection(kind: Kind, columns: string, query: Query, bound: Bound): string {
+  selection(kind: Kind, columns: string, query: Query, bound: Bound): string {
     const where = conditions(kind, query, bound)
     const way = query.newest ? 'DESC' : 'ASC'
-    const order = [...(kind.place ? [kind.place] : []), 'n'].map(name => `"${name}"`)
+    const order = orderOf(kind)
     const after =
       query.after === undefined
         ? ''
@@ -161,9 +123,6 @@ function shownAs(kind: Kind, name: string): string {
 const LEASE = `to_char("leaseUntil" AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** So many milliseconds from when the row was had, by the server's clock; none for null. */
-function lease(ms: string): string {
+export function lease(ms: string): string {
   return `clock_timestamp() + ${ms}::double precision * interval '1 millisecond'`
 }
-
-/** What a claimed item's status was, beside its columns. */
-const BEFORE = '"statusBefore"'

@@ -1,5 +1,5 @@
 import type { Event, Note } from '../../core/event.ts'
-import { whyNot } from '../../core/keeping.ts'
+import { whole, whyNot } from '../../core/keeping.ts'
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
 import type {
   Added,
@@ -9,19 +9,24 @@ import type {
   Finding,
   Kept,
   Query,
+  Recovered,
   Removed,
   Store,
   Unreadable,
 } from '../../core/store.ts'
 import type { Statement } from './bound.ts'
-import { type Connection, type ConnectionOptions, connect, type Row } from './connection.ts'
+import { type Connection, type ConnectionOptions, connect, type Row, type Value } from './connection.ts'
 import { Feed } from './feed.ts'
 import { Insertion } from './insertion.ts'
-import { namesIn, removal, toldWith } from './lists.ts'
+import { namesIn, removal } from './lists.ts'
 import { load } from './loading.ts'
 import { exactlyOnce, type Outcome } from './marks.ts'
 import { migrate } from './migrate.ts'
-import { itemOf, Statements } from './statements.ts'
+import { keyOf, Positions } from './positions.ts'
+import { asTold, saving } from './saving.ts'
+import { itemOf, Statements, wakes } from './statements.ts'
+import { taking } from './taking.ts'
+import { toldWith } from './telling.ts'
 import { byItem, textsOf } from './texts.ts'
 import { Listener } from './wake.ts'
 
@@ -42,16 +47,24 @@ class PostgresStore implements Store {
   private readonly statements: Statements
   private readonly feed: Feed
   private readonly listener: Listener
+  private readonly positions = new Positions()
 
   constructor(connection: Connection) {
     this.connection = connection
     this.statements = new Statements(connection.schema)
     this.feed = new Feed(connection, this.statements)
-    this.listener = new Listener(() => connection.apart(), this.statements.channel)
+    this.listener = new Listener(
+      () => connection.apart(),
+      this.statements.channel,
+      () => this.positions.forget(),
+    )
   }
 
   async insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]> {
-    return drafts.length === 0 ? [] : new Insertion(this.connection, this.statements, kind, note).run(drafts)
+    if (drafts.length === 0) return []
+    const added = await new Insertion(this.connection, this.statements, kind, note).run(drafts)
+    this.positions.forget()
+    return added
   }
 
   async find<T extends Item>(kind: Kind<T>, query: Query): Promise<T[]> {
@@ -81,9 +94,31 @@ class PostgresStore implements Store {
   }
 
   async save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T> {
-    const item = await this.write(kind, mark => this.statements.save(kind, change, note, mark), change.fields)
+    const [item] = await this.saveAll(kind, [change], note)
     if (!item) throw whyNot(kind, await this.present(kind, change.id), change)
     return item
+  }
+
+  async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {
+    if (changes.length === 0) return []
+    const outcome = await exactlyOnce(this.connection, this.statements.events, mark =>
+      saving(this.connection, this.statements, kind, changes, note, mark),
+    )
+    const fieldsOf = (id: string) => changes.findLast(change => change.id === id)?.fields ?? {}
+    const { rows, freed } =
+      'answer' in outcome
+        ? outcome.answer
+        : { rows: byId(await this.toldBy(kind, outcome.event, fieldsOf)), freed: new Set<string>() }
+    if (freed.size > 0 || changes.some(({ from, fields }) => wakes(kind, from, fields['status'])))
+      this.positions.forget()
+    return changes.map(({ id }) => {
+      const row = rows.get(id)
+      return row && itemOf(kind, row)
+    })
+  }
+
+  async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {
+    return (await this.takeAll(kind, { ...query, limit: 1 }, claim, note))[0]
   }
 
   /**
@@ -92,12 +127,22 @@ class PostgresStore implements Store {
    * for instead: whoever holds them may be only renewing a lease, or moving the
    * list along, and "nothing is left" would be untrue.
    */
-  async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {
-    const fields = { ...claim.fields, owner: claim.owner }
-    const attempt = (wait: boolean) =>
-      this.write(kind, mark => this.statements.take(kind, query, claim, note, mark, wait), fields)
-    const named = query.where?.['id'] !== undefined
-    return (named ? undefined : await attempt(false)) ?? (await attempt(true))
+  async takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T[]> {
+    if (whole(query.limit ?? 1) === 0) return []
+    const key = keyOf(kind, query)
+    const attempt = async (wait: boolean, beyond?: readonly Value[]) => {
+      const found = key === undefined ? undefined : this.positions.looking(kind, key, beyond)
+      const items = await this.taken(kind, query, claim, note, { wait, beyond })
+      found?.(items.at(-1))
+      return items
+    }
+    if (query.where?.['id'] !== undefined) return await attempt(true)
+    const beyond = key === undefined ? undefined : this.positions.beyond(key)
+    for (const look of [...(beyond ? [() => attempt(false, beyond)] : []), () => attempt(false)]) {
+      const items = await look()
+      if (items.length > 0) return items
+    }
+    return await attempt(true)
   }
 
   async renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T> {
@@ -112,13 +157,18 @@ class PostgresStore implements Store {
 
   async load(kind: Kind, items: readonly Kept[]): Promise<void> {
     await load(this.connection, this.statements, kind, items)
+    this.positions.forget()
   }
 
   async remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Promise<Removed> {
     const outcome = await this.once(mark => removal(this.statements, kind, where, note, mark))
-    const [row] =
-      'answer' in outcome ? outcome.answer : await this.answer(toldWith(this.statements, String(outcome.event['seq'])))
-    return { count: Number(row!['count']), to: null }
+    if ('answer' in outcome) return { count: Number(outcome.answer[0]!['count']), to: null }
+    const told = await this.answer(toldWith(this.statements, String(outcome.event['seq'])))
+    return { count: told.length, to: null }
+  }
+
+  async recover(): Promise<Recovered[]> {
+    return []
   }
 
   async events(query: EventQuery): Promise<Event[]> {
@@ -173,22 +223,36 @@ class PostgresStore implements Store {
     })
   }
 
-  /** The one row a write returns. `written` is what it set, for when the row itself was lost with the connection. */
-  private async write<T extends Item>(
+  private async taken<T extends Item>(
     kind: Kind<T>,
-    statement: (mark: string) => Statement,
-    written: Readonly<Record<string, unknown>>,
-  ): Promise<T | undefined> {
-    const outcome = await this.once(statement)
-    if ('answer' in outcome) return outcome.answer[0] && itemOf(kind, outcome.answer[0])
-    const { id, to: status, revision, token } = outcome.event
-    const [item] = await this.find(kind, { where: { id: String(id) } })
-    // Others may have changed it since: what this write made of it is answered, as it would have been.
-    return item?.revision === revision ? item : itemOf(kind, { ...item, ...written, id, status, revision, token })
+    query: Query,
+    claim: Claim,
+    note: Note,
+    look: { readonly wait: boolean; readonly beyond: readonly Value[] | undefined },
+  ): Promise<T[]> {
+    const outcome = await this.once(mark => taking(this.statements, kind, query, claim, { note, mark, ...look }))
+    const written = { ...claim.fields, owner: claim.owner }
+    const rows = 'answer' in outcome ? outcome.answer : await this.toldBy(kind, outcome.event, () => written)
+    return rows.map(row => itemOf(kind, row))
+  }
+
+  /** The rows of a write whose answer was lost with the connection. `written` is what it set. */
+  private async toldBy(
+    kind: Kind,
+    { seq }: Row,
+    written: (id: string) => Readonly<Record<string, unknown>>,
+  ): Promise<Row[]> {
+    const told = await this.answer(toldWith(this.statements, String(seq)))
+    const items = await this.find(kind, { where: { id: told.map(({ id }) => String(id)) } })
+    return asTold(items, told, written)
   }
 
   /** How an item stands that a write did not find as it should. */
   private async present(kind: Kind, id: string): Promise<Item | undefined> {
     return (await this.find(kind, { where: { id } }))[0]
   }
+}
+
+function byId(rows: readonly Row[]): Map<string, Row> {
+  return new Map(rows.map(row => [String(row['id']), row]))
 }

@@ -9,12 +9,15 @@ export class Listener {
   private readonly connect: () => Promise<Client>
   private readonly channel: string
   private readonly bell = new EventEmitter().setMaxListeners(0)
+  private readonly heard: () => void
   private client: Promise<Client | undefined> | undefined
   private closed = false
 
-  constructor(connect: () => Promise<Client>, channel: string) {
+  /** `heard` is told of every notice, whether anyone waits or not. */
+  constructor(connect: () => Promise<Client>, channel: string, heard: () => void) {
     this.connect = connect
     this.channel = channel
+    this.heard = heard
   }
 
   /** Waits until `ready` or until the time is over. A look that fails is one that saw nothing. */
@@ -50,7 +53,10 @@ export class Listener {
     let client: Client | undefined
     try {
       client = await this.connect()
-      client.on('notification', () => this.bell.emit('notice'))
+      client.on('notification', () => {
+        this.heard()
+        this.bell.emit('notice')
+      })
       client.on('end', () => {
         this.client = undefined
       })

@@ -1,0 +1,85 @@
+import type { Note } from '../../core/event.ts'
+import type { Item, Kind } from '../../core/kind.ts'
+import type { Change } from '../../core/store.ts'
+import { changing, shapeOf } from './changing.ts'
+import type { Connection, Row, Send } from './connection.ts'
+import type { Statements } from './statements.ts'
+import { rewired, rewires } from './waits.ts'
+
+/** What came of changes: the rows by their ids, and whether anything was freed. */
+export interface Saved {
+  readonly rows: ReadonlyMap<string, Row>
+  readonly freed: ReadonlySet<string>
+}
+
+/**
+ * Makes changes, each if it can be made, in one transaction: by one statement
+ * where they are of one shape, which is all that claimants send.
+ */
+export async function saving(
+  connection: Connection,
+  statements: Statements,
+  kind: Kind,
+  changes: readonly Change[],
+  note: Note,
+  mark: string,
+): Promise<Saved> {
+  const groups = grouped(kind, changes)
+  if (groups.length === 1 && !rewires(kind, changes[0]!.fields)) {
+    const { sql, values } = changing(statements, kind, groups[0]!, { note, mark })
+    return savedOf(await connection.once(sql, values))
+  }
+  const opening = kind.waits ? `SELECT ${statements.addingTo(kind, true)}` : ''
+  return connection.together(opening, async send => {
+    const rows: Row[] = []
+    for (const group of groups) rows.push(...(await made(send, group, rows.length === 0 ? mark : undefined)))
+    return savedOf(rows)
+  })
+
+  async function made(send: Send, group: readonly Change[], unused: string | undefined): Promise<Row[]> {
+    const { change, needs } = rewires(kind, group[0]!.fields)
+      ? await rewired(send, statements, kind, group[0]!)
+      : { change: undefined, needs: undefined }
+    const { sql, values } = changing(statements, kind, change ? [change] : group, { note, mark: unused, needs })
+    return send(sql, values)
+  }
+}
+
+/** Changes of one shape, no item twice, in the order of ids: so that no two who change many wait for each other. */
+function grouped(kind: Kind, changes: readonly Change[]): Change[][] {
+  const groups = new Map<string, Change[]>()
+  const times = new Map<string, number>()
+  for (const change of changes) {
+    const time = (times.get(change.id) ?? 0) + 1
+    times.set(change.id, time)
+    const key = `${time} ${rewires(kind, change.fields) ? change.id : ''} ${shapeOf(kind, change)}`
+    groups.set(key, [...(groups.get(key) ?? []), change])
+  }
+  return [...groups.values()].map(group => group.toSorted((one, other) => (one.id < other.id ? -1 : 1)))
+}
+
+function savedOf(answer: readonly Row[]): Saved {
+  const freed = new Set<string>()
+  const rows = new Map<string, Row>()
+  for (const { freed: also, ...row } of answer) {
+    for (const id of (also ?? []) as string[]) freed.add(id)
+    rows.set(String(row['id']), row)
+  }
+  return { rows, freed }
+}
+
+/** How items stand that were written together, by what was told of them, for when their rows were lost with the connection. */
+export function asTold<T extends Item>(
+  items: readonly T[],
+  told: readonly Row[],
+  written: (id: string) => Readonly<Record<string, unknown>>,
+): Row[] {
+  const present = new Map(items.map(item => [item.id, item]))
+  return told.map(({ id, to: status, revision, token }) => {
+    const item = present.get(String(id))
+    // Others may have changed it since: what this write made of it is answered, as it would have been.
+    return item?.revision === revision
+      ? ({ ...item } as Row)
+      : { ...item, ...written(String(id)), id, status, revision, token }
+  })
+}
