@@ -15,7 +15,11 @@ interface Changing {
   readonly needs?: readonly string[] | undefined
 }
 
-/** Makes changes of one shape, each where its item is as it supposes, with their events; frees what waited for them. */
+/**
+ * Makes changes of one shape, each where its item is as it supposes, with their
+ * events; frees what waited for them. With each row comes whose turn it was,
+ * counted from 1, and which items were freed.
+ */
 export function changing(
   statements: Statements,
   kind: Kind,
@@ -56,7 +60,7 @@ export function changing(
       bound,
     ),
   ]
-  const sql = `WITH ${parts.join(', ')} SELECT ${statements.shown(kind)}${step === 0 ? '' : `, ${FREED}`} FROM u`
+  const sql = `WITH ${parts.join(', ')} SELECT ${statements.shown(kind)}, ${TURN}${step === 0 ? '' : `, ${FREED}`} FROM u`
   return { sql, values: bound.values }
 }
 

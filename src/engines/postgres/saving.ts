@@ -2,14 +2,14 @@ import type { Note } from '../../core/event.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import type { Change } from '../../core/store.ts'
 import { changing, shapeOf } from './changing.ts'
-import type { Connection, Row, Send } from './connection.ts'
+import type { Connection, Row } from './connection.ts'
 import type { Statements } from './statements.ts'
 import { rewired, rewires } from './waits.ts'
 
-/** What came of changes: the rows by their ids, and whether anything was freed. */
+/** What came of changes: the rows of those that were made, and whether that freed anything. */
 export interface Saved {
-  readonly rows: ReadonlyMap<string, Row>
-  readonly freed: ReadonlySet<string>
+  readonly rows: ReadonlyMap<Change, Row>
+  readonly freed: boolean
 }
 
 /**
@@ -25,24 +25,32 @@ export async function saving(
   mark: string,
 ): Promise<Saved> {
   const groups = grouped(kind, changes)
-  if (groups.length === 1 && !rewires(kind, changes[0]!.fields)) {
+  const rows = new Map<Change, Row>()
+  let freed = false
+  const keep = (group: readonly Change[], answer: readonly Row[]) => {
+    for (const { turn, freed: also, ...row } of answer) {
+      rows.set(group[Number(turn) - 1]!, row)
+      freed ||= Array.isArray(also) && also.length > 0
+    }
+  }
+  const plain = groups.length === 1 && !rewires(kind, changes[0]!.fields)
+  if (plain) {
     const { sql, values } = changing(statements, kind, groups[0]!, { note, mark })
-    return savedOf(await connection.once(sql, values))
+    keep(groups[0]!, await connection.once(sql, values))
+    return { rows, freed }
   }
   const opening = kind.waits ? `SELECT ${statements.addingTo(kind, true)}` : ''
-  return connection.together(opening, async send => {
-    const rows: Row[] = []
-    for (const group of groups) rows.push(...(await made(send, group, rows.length === 0 ? mark : undefined)))
-    return savedOf(rows)
+  await connection.together(opening, async send => {
+    for (const group of groups) {
+      const { change, needs } = rewires(kind, group[0]!.fields)
+        ? await rewired(send, statements, kind, group[0]!)
+        : { change: undefined, needs: undefined }
+      const unused = rows.size === 0 ? mark : undefined
+      const { sql, values } = changing(statements, kind, change ? [change] : group, { note, mark: unused, needs })
+      keep(group, await send(sql, values))
+    }
   })
-
-  async function made(send: Send, group: readonly Change[], unused: string | undefined): Promise<Row[]> {
-    const { change, needs } = rewires(kind, group[0]!.fields)
-      ? await rewired(send, statements, kind, group[0]!)
-      : { change: undefined, needs: undefined }
-    const { sql, values } = changing(statements, kind, change ? [change] : group, { note, mark: unused, needs })
-    return send(sql, values)
-  }
+  return { rows, freed }
 }
 
 /** Changes of one shape, no item twice, in the order of ids: so that no two who change many wait for each other. */
@@ -53,19 +61,11 @@ function grouped(kind: Kind, changes: readonly Change[]): Change[][] {
     const time = (times.get(change.id) ?? 0) + 1
     times.set(change.id, time)
     const key = `${time} ${rewires(kind, change.fields) ? change.id : ''} ${shapeOf(kind, change)}`
-    groups.set(key, [...(groups.get(key) ?? []), change])
+    const group = groups.get(key)
+    if (group) group.push(change)
+    else groups.set(key, [change])
   }
   return [...groups.values()].map(group => group.toSorted((one, other) => (one.id < other.id ? -1 : 1)))
-}
-
-function savedOf(answer: readonly Row[]): Saved {
-  const freed = new Set<string>()
-  const rows = new Map<string, Row>()
-  for (const { freed: also, ...row } of answer) {
-    for (const id of (also ?? []) as string[]) freed.add(id)
-    rows.set(String(row['id']), row)
-  }
-  return { rows, freed }
 }
 
 /** How items stand that were written together, by what was told of them, for when their rows were lost with the connection. */

@@ -104,15 +104,11 @@ class PostgresStore implements Store {
     const outcome = await exactlyOnce(this.connection, this.statements.events, mark =>
       saving(this.connection, this.statements, kind, changes, note, mark),
     )
-    const fieldsOf = (id: string) => changes.findLast(change => change.id === id)?.fields ?? {}
     const { rows, freed } =
-      'answer' in outcome
-        ? outcome.answer
-        : { rows: byId(await this.toldBy(kind, outcome.event, fieldsOf)), freed: new Set<string>() }
-    if (freed.size > 0 || changes.some(({ from, fields }) => wakes(kind, from, fields['status'])))
-      this.positions.forget()
-    return changes.map(({ id }) => {
-      const row = rows.get(id)
+      'answer' in outcome ? outcome.answer : { rows: await this.savedBy(kind, outcome.event, changes), freed: true }
+    if (freed || changes.some(({ from, fields }) => wakes(kind, from, fields['status']))) this.positions.forget()
+    return changes.map(change => {
+      const row = rows.get(change)
       return row && itemOf(kind, row)
     })
   }
@@ -236,6 +232,18 @@ class PostgresStore implements Store {
     return rows.map(row => itemOf(kind, row))
   }
 
+  /** Which changes were made, where the answer was lost with the connection. */
+  private async savedBy(kind: Kind, event: Row, changes: readonly Change[]): Promise<Map<Change, Row>> {
+    const left = [...changes]
+    const rows = await this.toldBy(kind, event, id => left.find(change => change.id === id)?.fields ?? {})
+    return new Map(
+      rows.flatMap(row => {
+        const index = left.findIndex(({ id }) => id === row['id'])
+        return index === -1 ? [] : [[left.splice(index, 1)[0]!, row] as const]
+      }),
+    )
+  }
+
   /** The rows of a write whose answer was lost with the connection. `written` is what it set. */
   private async toldBy(
     kind: Kind,
@@ -251,8 +259,4 @@ class PostgresStore implements Store {
   private async present(kind: Kind, id: string): Promise<Item | undefined> {
     return (await this.find(kind, { where: { id } }))[0]
   }
-}
-
-function byId(rows: readonly Row[]): Map<string, Row> {
-  return new Map(rows.map(row => [String(row['id']), row]))
 }

@@ -27,13 +27,14 @@ export function taking(
   const bound = new Bound()
   const { owner: _owner, leaseUntil: _leaseUntil, ...fields } = claim.fields
   const by = orderOf(kind).join(', ')
+  const columns = [...new Set(['"id"', 'status', ...orderOf(kind)])].join(', ')
   const single = (query.limit ?? 1) === 1
   const limit = `LIMIT ${whole(query.limit ?? 1)}`
   const after = beyond ? `AND (${by}) > (${beyond.map(value => bound.add(value)).join(', ')})` : ''
   const turn = single ? '1' : `row_number() OVER (ORDER BY ${by})::int`
   const looks = alternatives(query.where).map((where, index) => {
     const condition = conditions(kind, { ...query, where }, bound)
-    return `l${index} AS MATERIALIZED (SELECT id, status, ${by} FROM ${statements.table(kind)} WHERE ${condition} ${after}
+    return `l${index} AS MATERIALIZED (SELECT ${columns} FROM ${statements.table(kind)} WHERE ${condition} ${after}
       ORDER BY ${by} ${limit} FOR UPDATE${wait ? '' : ' SKIP LOCKED'})`
   })
   const found = looks.map((_, index) => `SELECT * FROM l${index}`).join(' UNION ALL ')

@@ -177,14 +177,14 @@ export async function wire(send: Send, statements: Statements, kind: Kind, ids: 
   await held(send, statements, kind, waits, all)
   const met = waits.until.map(status => literal(kind, status)).join(', ')
   await send(
-    `UPDATE ${table} t SET "${blockers}" = c.open, "${children}" = c.parts, revision = t.revision + 1
+    `UPDATE ${table} t SET "${blockers}" = c.open, "${children}" = c.parts, revision = t.revision + (t.id <> ALL ($2::text[]))::int
       FROM (
         SELECT i.id, (SELECT count(*) FROM ${list} w LEFT JOIN ${table} d ON d.id = w.needs WHERE w.list = '${kind.table}'
             AND w.item = i.id AND coalesce(d.status, '') NOT IN (${met})) AS open,
           (SELECT count(*) FROM ${table} p WHERE p."${parent}" = i.id AND p."${parent}" <> '') AS parts
         FROM ${table} i WHERE i.id ${among}
       ) c WHERE t.id = c.id AND (t."${blockers}", t."${children}") IS DISTINCT FROM (c.open, c.parts)`,
-    [all],
+    [all, ids],
   )
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../core/keeping.ts'
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
+import { refuseParts } from '../../core/parts.ts'
 import type { Added, Change, Claim, EventQuery, Kept, Query, Removed } from '../../core/store.ts'
 import { LeaseClock } from './clock.ts'
 import type { Connection, Value } from './connection.ts'
@@ -22,7 +23,7 @@ import { keepNumber, makeRoom, nextNumber } from './lists.ts'
 import { eventOf, eventsIn, tell } from './log.ts'
 import { isTwice } from './problems.ts'
 import * as statements from './statements.ts'
-import { countDown, isWired, rewires, wire } from './waits.ts'
+import { countDown, isWired, parentsOf, rewires, wire } from './waits.ts'
 
 /** Items as rows. Nothing here begins a transaction: whoever writes does so inside one, and may do more in it. */
 export class Rows {
@@ -36,7 +37,9 @@ export class Rows {
 
   insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Added<T>[] {
     const ends = new Map<string, number>()
-    const known = drafts.map(({ identity }) => (identity === undefined ? undefined : this.find(kind, { where: { identity } })[0]))
+    const known = drafts.map(({ identity }) =>
+      identity === undefined ? undefined : this.find(kind, { where: { identity } })[0],
+    )
     const taken = new Map<string, number>()
     // A draft that comes twice is added once: the second stands for the first.
     const twin = drafts.map(({ identity }, index) => {
@@ -47,14 +50,24 @@ export class Rows {
     })
     const isNew = (index: number) => !known[index] && twin[index] === undefined
     const fresh = drafts.map((draft, index) => (isNew(index) ? this.name(kind, draft) : undefined))
+    for (const parent of parentsOf(kind, fresh)) {
+      const whole = this.present(kind, parent)
+      if (whole) refuseParts(kind, whole)
+    }
     const ids = drafts.map((_, index) => known[index]?.id ?? fresh[twin[index] ?? index]!.id)
     const added: Added<T>[] = []
     for (const [index, draft] of drafts.entries()) {
       const own = fresh[index]
-      const item = own ? this.add(kind, referring(kind, own, ids), draft, note, ends) : (known[index] ?? added[twin[index]!]!.item)
+      const item = own
+        ? this.add(kind, referring(kind, own, ids), draft, note, ends)
+        : (known[index] ?? added[twin[index]!]!.item)
       added.push({ item, created: own !== undefined })
     }
-    const wired = wire(this.connection, kind, fresh.flatMap(one => (one && isWired(kind, one.fields) ? one.id : [])))
+    const wired = wire(
+      this.connection,
+      kind,
+      fresh.flatMap(one => (one && isWired(kind, one.fields) ? one.id : [])),
+    )
     if (!wired && drafts.every(({ at }) => at === undefined)) return added
     // A later draft has moved earlier ones along, or is what they wait for.
     return added.map(({ item, created }) => ({ item: this.present(kind, item.id)!, created }))

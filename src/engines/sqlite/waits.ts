@@ -17,6 +17,12 @@ export function isWired(kind: Kind, fields: Fields): boolean {
   return (Array.isArray(on) && on.length > 0) || Boolean(fields[waits.parent])
 }
 
+/** The items that new ones are parts of. */
+export function parentsOf({ waits }: Kind, drafts: readonly ({ readonly fields: Fields } | undefined)[]): Set<string> {
+  const parents = waits ? drafts.map(draft => String(draft?.fields[waits.parent] ?? '')) : []
+  return new Set(parents.filter(Boolean))
+}
+
 /** Whether a change of these fields changes what an item waits for. */
 export function rewires({ waits }: Kind, fields: Fields): boolean {
   return waits !== undefined && [waits.on, waits.without].some(field => Object.hasOwn(fields, field))
@@ -51,9 +57,10 @@ export function wire(connection: Connection, kind: Kind, ids: readonly string[])
     WHERE w.list = '${table}' AND w.item = ${table}.id AND coalesce(d.status, '') NOT IN (${met}))`
   const parts = `(SELECT count(*) FROM ${table} c WHERE c.${parent} = ${table}.id)`
   connection.run(
-    `UPDATE ${table} SET ${blockers} = ${counted}, ${children} = ${parts}, revision = revision + 1
+    // Those who are just being written have the revision of that write.
+    `UPDATE ${table} SET ${blockers} = ${counted}, ${children} = ${parts}, revision = revision + (id NOT ${among})
       WHERE (${affected}) AND (${blockers}, ${children}) IS NOT (${counted}, ${parts})`,
-    [...mine, ...mine, ...mine],
+    [...mine, ...mine, ...mine, ...mine],
   )
   return true
 }
