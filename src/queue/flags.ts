@@ -3,7 +3,7 @@ import { readTaskId } from './names.ts'
 import { stampOf, stampTime } from './times.ts'
 
 const WORDS = ['started', 'completed', 'error', 'cancelled'] as const
-type Word = (typeof WORDS)[number]
+export type Word = (typeof WORDS)[number]
 
 /** An empty file in a task's directory whose name tells what happened, and when. */
 export interface Flag {
@@ -25,7 +25,11 @@ const WRITTEN: Readonly<Record<string, Word>> = {
 /** The name of the flag for a status; undefined where there is none for it. */
 export function flagName(id: string, status: string, at: string): string | undefined {
   const word = Object.hasOwn(WRITTEN, status) ? WRITTEN[status] : undefined
-  return word && `${id}_${stampOf(at)}_${word}`
+  return word && flagFor(id, word, at)
+}
+
+export function flagFor(id: string, what: Word, at: string): string {
+  return `${id}_${stampOf(at)}_${what}`
 }
 
 /** The flags of a task, the newest last, and what is wrong with files that look like one but do not count. */

@@ -94,6 +94,12 @@ export function readTask(text: string, name: string): Definition | Complaint {
   return { line: first.line, message: wrong.map(({ message }) => message).join('; ') }
 }
 
+/** The id that a task file names in its title or its frontmatter, if it does. */
+export function idIn(text: string): string | undefined {
+  const said = sayingsIn(text)
+  return 'message' in said ? undefined : titleIn(said).id
+}
+
 /** Of one line: what is longer was meant for a section. */
 const LONGEST = 2000
 
