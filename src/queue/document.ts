@@ -2,13 +2,13 @@ import { oneLine, outline, tidy } from '../core/markdown.ts'
 import { meant, plain } from './plain.ts'
 
 /** Something that stands in a file, and where. */
-export interface Part {
+interface Part {
   readonly text: string
   readonly line: number
 }
 
 /** A header line, `**Type:** Standard`, and the list below it if there is one. */
-export interface Header extends Part {
+interface Header extends Part {
   readonly key: string
   readonly items: readonly string[]
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../core/problem.ts'
 
 /** How many parts a task may have: two digits in a name. */
-export const MOST_CHILDREN = 99
+const MOST_CHILDREN = 99
 
 const ID = /^req_\d{4,15}(?:_\d{2})*$/
 /** An id, and behind it the slug: as many pairs of digits as there are belong to the id. */

@@ -5,7 +5,7 @@ import { nodeOf } from '../core/yaml/value.ts'
 import { documentOf, keyOf } from './document.ts'
 
 /** What a file says about one field, and where. */
-export interface Said {
+interface Said {
   readonly text: string
   readonly line: number
   /** The same as a list, where it is written as one. */
