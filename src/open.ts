@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { LedgerKeeper } from './core/ledger.ts'
 import { Problem } from './core/problem.ts'
 import type { Store } from './core/store.ts'
-import { Shelves } from './engines/files/shelves.ts'
+import { type Shelf, Shelves } from './engines/files/shelves.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Opens the store of a URL. Engines are loaded when first used. */
@@ -55,22 +55,38 @@ export class StoreDoor {
     await (await opened)?.close()
   }
 
-  /** The same store with files beside it, where some lists are kept in files. */
+  /** The same store with files and directories beside it, where some lists are kept in those. */
   private shelved(tables: Store, missing = false): Store {
-    const { inFiles, root, work } = this.workspace
+    const { inFiles, root, work, queue } = this.workspace
     if (!inFiles) return tables
-    const top = join(root, work)
-    const open = async (beside: Store) => {
-      const [{ FileStore }, { kinds }] = await Promise.all([import('./engines/files/store.ts'), import('./kinds.ts')])
-      const ledger = await (beside as LedgerKeeper).ledger()
-      return new FileStore({ top, root, ledger, tables: beside, kinds: kinds.filter(({ file }) => file) })
-    }
-    return new Shelves({
-      tables,
+    const shelf = (top: string, keeps: Shelf['keeps'], open: (beside: Store) => Promise<Store>): Shelf => ({
+      keeps,
       any: () => existsSync(top),
-      files: async () => await open(missing && existsSync(top) ? await this.remembering(tables) : tables),
+      open: async () => await open(missing && existsSync(top) ? await this.remembering(tables) : tables),
       spare: async () => await open(await openStore('sqlite::memory:')),
     })
+    const files = shelf(
+      join(root, work),
+      ({ file }) => file !== undefined,
+      async beside => {
+        const [{ FileStore }, { kinds }] = await Promise.all([import('./engines/files/store.ts'), import('./kinds.ts')])
+        const ledger = await (beside as LedgerKeeper).ledger()
+        const kept = kinds.filter(({ file }) => file)
+        return new FileStore({ top: join(root, work), root, ledger, tables: beside, kinds: kept })
+      },
+    )
+    const directories = shelf(
+      join(root, queue),
+      ({ directory }) => directory !== undefined,
+      async beside => {
+        const engine = import('./engines/directories/store.ts')
+        const [{ DirectoryStore }, { kinds }] = await Promise.all([engine, import('./kinds.ts')])
+        const ledger = await (beside as LedgerKeeper).ledger()
+        const kind = kinds.find(({ directory }) => directory)!
+        return new DirectoryStore({ top: join(root, queue), root, ledger, tables: beside, kind })
+      },
+    )
+    return new Shelves({ tables, shelves: [files, directories] })
   }
 
   /** Files that are looked at are remembered, so that the next look is short: that makes the store, if it can be made. */

@@ -31,12 +31,14 @@ export interface Seen extends Stamp {
   readonly complaint: Complaint | null
 }
 
-/** An item found in a file. */
+/** An item found in a file. A `token` among its fields counts; otherwise it is the one after the last that was heard of. */
 export interface Discovery {
   readonly id: string
   readonly fields: Fields
   readonly file: Seen
   readonly note: Note
+  /** For one that is claimed: what is left of its lease. */
+  readonly leaseMs?: number | undefined
 }
 
 /**
@@ -49,6 +51,8 @@ export interface Ledger {
   /** Does `work` in one transaction. What is `derived` from the files can be had again, and need not survive a power cut. */
   together<T>(work: () => T, derived?: boolean): T
   find<T extends Item>(kind: Kind<T>, query: Query): T[]
+  /** The first matches, as a claim would get them; one field of `where` may have several values. */
+  first<T extends Item>(kind: Kind<T>, query: Query): T[]
   count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Record<string, number>
   save<T extends Item>(kind: Kind<T>, change: Change, note: Note): T
   take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T | undefined

@@ -20,26 +20,30 @@ type Lists = Readonly<Record<string, string>>
 export interface ShelvesOptions {
   /** For kinds that are not kept in files, and for the events. */
   readonly tables: Store
+  /** One for kinds that are kept as files, one for those that are kept as directories. */
+  readonly shelves: readonly Shelf[]
+}
+
+/** Where kinds of one form lie. */
+export interface Shelf {
+  /** Whether a kind belongs here. */
+  readonly keeps: (kind: Kind) => boolean
   /** Opened when it is first needed: most commands are about other kinds. */
-  readonly files: () => Promise<Store>
-  /** The same files with a memory that ends with the process: to read them where nothing can be written. */
+  readonly open: () => Promise<Store>
+  /** The same with a memory that ends with the process: to read where nothing can be written. */
   readonly spare: () => Promise<Store>
-  /** Whether there are any files yet. */
+  /** Whether there is anything yet. */
   readonly any: () => boolean
 }
 
-/** One store of two: kinds that have a form as files in one, all others in the other. */
+/** One store of several: kinds that have a form as files or directories each in its own, all others in tables. */
 export class Shelves implements Store {
   private readonly tables: Store
-  private readonly any: () => boolean
-  private readonly files: () => Promise<Store>
-  private readonly spare: () => Promise<Store>
+  private readonly shelves: readonly Shelf[]
 
-  constructor({ tables, files, spare, any }: ShelvesOptions) {
+  constructor({ tables, shelves }: ShelvesOptions) {
     this.tables = tables
-    this.any = any
-    this.files = once(files)
-    this.spare = once(spare)
+    this.shelves = shelves.map(shelf => ({ ...shelf, open: once(shelf.open), spare: once(shelf.spare) }))
   }
 
   async insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]> {
@@ -108,40 +112,59 @@ export class Shelves implements Store {
 
   async events(query: EventQuery): Promise<Event[]> {
     if (query.of) return await this.reading(query.of.kind, store => store.events(query))
-    return await (await this.telling()).events(query)
+    const filled = this.filled()
+    // What happened to files is only noticed by looking at them; all of them tell it in the same place.
+    for (const shelf of filled.slice(1)) await (await shelf.open()).events({ last: 0 })
+    return await (await (filled[0]?.open() ?? this.tables)).events(query)
   }
 
   async changed(seq: number, ms: number, signal?: AbortSignal): Promise<void> {
-    await (await this.telling()).changed(seq, ms, signal)
+    const [first, ...others] = await Promise.all(this.filled().map(async shelf => await shelf.open()))
+    if (!first) return await this.tables.changed(seq, ms, signal)
+    // The first that notices something tells all.
+    const noticed = new AbortController()
+    const either = AbortSignal.any([noticed.signal, ...(signal ? [signal] : [])])
+    const waiting = [first, ...others].map(async store => await store.changed(seq, ms, either))
+    try {
+      await Promise.race(waiting)
+    } finally {
+      noticed.abort()
+      await Promise.allSettled(waiting)
+    }
   }
 
   async inspect(mend?: boolean): Promise<Finding[]> {
-    const own = await this.tables.inspect(mend)
-    return this.any() ? [...own, ...(await (await this.files()).inspect(mend))] : own
+    const findings = await this.tables.inspect(mend)
+    for (const shelf of this.filled()) findings.push(...(await (await shelf.open()).inspect(mend)))
+    return findings
   }
 
   async close(): Promise<void> {
     await this.tables.close()
   }
 
-  private async keeping(kind: Kind): Promise<Store> {
-    return kind.file ? await this.files() : this.tables
+  private shelfOf(kind: Kind): Shelf | undefined {
+    return this.shelves.find(shelf => shelf.keeps(kind))
   }
 
-  /** Who tells of everything that happened: what happened to files is only noticed by looking at them. */
-  private async telling(): Promise<Store> {
-    return this.any() ? await this.files() : this.tables
+  private filled(): Shelf[] {
+    return this.shelves.filter(shelf => shelf.any())
+  }
+
+  private async keeping(kind: Kind): Promise<Store> {
+    return (await this.shelfOf(kind)?.open()) ?? this.tables
   }
 
   /** Reading goes on where nothing can be written. */
   private async reading<T>(kind: Kind, read: (store: Store) => Promise<T>): Promise<T> {
-    if (!kind.file) return await read(this.tables)
+    const shelf = this.shelfOf(kind)
+    if (!shelf) return await read(this.tables)
     try {
-      return await read(await this.files())
+      return await read(await shelf.open())
     } catch (error) {
       const hindered = error instanceof Problem && (error.code === 'store_full' || error.code === 'store_read_only')
       if (!hindered) throw error
-      return await read(await this.spare())
+      return await read(await shelf.spare())
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Note } from '../../core/event.ts'
-import { columnsOf, listKey, numberOf, stored } from '../../core/keeping.ts'
+import { columnsOf, inOrder, listKey, numberOf, stored } from '../../core/keeping.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import type { Discovery, Ledger, Seen, Stamps } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
@@ -7,6 +7,7 @@ import type { Change, Claim, Kept, Query } from '../../core/store.ts'
 import type { Connection, Value } from './connection.ts'
 import { keepNumber } from './lists.ts'
 import type { Rows } from './rows.ts'
+import { unwire, wire } from './waits.ts'
 
 /** The ledger of an engine that keeps items in files: rows that mirror what stands there, beside those of other kinds. */
 export class SqliteLedger implements Ledger {
@@ -24,6 +25,16 @@ export class SqliteLedger implements Ledger {
 
   find<T extends Item>(kind: Kind<T>, query: Query): T[] {
     return this.rows.find(mirrorOf(kind), query)
+  }
+
+  /** One look for each value where a field has several: a single one would read and sort all that match. */
+  first<T extends Item>(kind: Kind<T>, query: Query): T[] {
+    const { where = {}, limit } = query
+    const several = Object.keys(where).find(field => Array.isArray(where[field]))
+    if (several === undefined) return this.find(kind, query)
+    const values = where[several] as readonly (string | number)[]
+    const found = values.flatMap(value => this.find(kind, { ...query, where: { ...where, [several]: value } }))
+    return found.toSorted(inOrder(kind)).slice(0, limit)
   }
 
   count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Record<string, number> {
@@ -60,12 +71,16 @@ export class SqliteLedger implements Ledger {
   discover(kind: Kind, found: readonly Discovery[], unheard = false): void {
     const mirror = mirrorOf(kind)
     const columns = columnsOf(mirror)
-    const counts = (id: string) => (unheard ? COUNTED : this.countsOf(kind, id))
+    const counts = ({ id, fields }: Discovery) => {
+      const known = unheard ? COUNTED : this.countsOf(kind, id)
+      return { ...known, token: Number(fields['token'] ?? known.token) }
+    }
     // What is empty in all of them is left out: a first look takes in thousands, and half of a todo is empty.
     const used = columns.filter(name => !OURS.has(name) && found.some(({ fields }) => (fields[name] ?? null) !== null))
     const names = ['id', 'token', 'revision', ...used]
-    this.insertMany(`INSERT INTO ${mirror.table} (${names.join(', ')})`, names.length, found, ({ id, fields }, put) => {
-      const { token, revision } = counts(id)
+    this.insertMany(`INSERT INTO ${mirror.table} (${names.join(', ')})`, names.length, found, (one, put) => {
+      const { id, fields } = one
+      const { token, revision } = counts(one)
       put(id)
       put(token)
       put(revision)
@@ -76,9 +91,10 @@ export class SqliteLedger implements Ledger {
       }
     })
     const into = 'INSERT INTO events (at, kind, id, title, "from", "to", by, why, revision, token)'
-    this.insertMany(into, 10, found, ({ id, fields, note }, put) => {
+    this.insertMany(into, 10, found, (one, put) => {
+      const { id, fields, note } = one
       const { title, status } = fields
-      const { revision, token } = counts(id)
+      const { revision, token } = counts(one)
       for (const value of [note.at, kind.name, id, String(title), null, String(status)]) put(value)
       for (const value of [note.by, note.why ?? null, revision, token]) put(value)
     })
@@ -86,10 +102,20 @@ export class SqliteLedger implements Ledger {
       const highest = mine!.reduce((most, { fields }) => Math.max(most, numberOf(kind, fields)), 0)
       keepNumber(this.connection, kind, mine![0]!.fields, highest)
     }
+    for (const one of found) {
+      if (one.leaseMs !== undefined) this.rows.renew(mirror, one.id, counts(one).token, one.leaseMs)
+    }
     this.remember(
       kind,
       found.map(({ file }) => file),
     )
+    // Also what is waited for by others that were found before it.
+    if (kind.waits)
+      wire(
+        this.connection,
+        mirror,
+        found.map(({ id }) => id),
+      )
   }
 
   touch(kind: Kind, id: string): void {
@@ -97,7 +123,11 @@ export class SqliteLedger implements Ledger {
   }
 
   drop(kind: Kind, item: Item, note: Note): void {
+    const mirror = mirrorOf(kind)
+    unwire(this.connection, mirror, item.id)
     this.connection.run(`DELETE FROM ${mirrorOf(kind).table} WHERE id = ?`, [item.id])
+    const parent = kind.waits && (item as unknown as Record<string, string>)[kind.waits.parent]
+    if (kind.waits) wire(this.connection, mirror, [item.id, ...(parent ? [parent] : [])])
     this.rows.record(kind, { ...item, status: 'removed', revision: item.revision + 1 }, item.status, note)
   }
 

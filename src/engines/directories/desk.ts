@@ -1,0 +1,28 @@
+import type { Kind } from '../../core/kind.ts'
+import type { Ledger } from '../../core/ledger.ts'
+import { phaseOf } from '../../core/lifecycle.ts'
+import { Hands } from './hands.ts'
+import { Records } from './records.ts'
+import { Reports } from './reports.ts'
+import type { Root } from './root.ts'
+
+/** Everything that those who work on one queue have at hand. */
+export interface Desk {
+  readonly root: Root
+  readonly ledger: Ledger
+  readonly hands: Hands
+  readonly records: Records
+  readonly reports: Reports
+}
+
+export function deskOf(root: Root, ledger: Ledger): Desk {
+  return { root, ledger, hands: new Hands(root), records: new Records(root), reports: new Reports(root) }
+}
+
+export function isWaiting(kind: Kind, status: string): boolean {
+  return phaseOf(kind.lifecycle, status) === 'waiting'
+}
+
+export function isActive(kind: Kind, status: string): boolean {
+  return phaseOf(kind.lifecycle, status) === 'active'
+}

@@ -1,0 +1,109 @@
+import { lstatSync, readdirSync, renameSync } from 'node:fs'
+import { codeOf, guarded, inTheWay, problemFor, unless } from './problems.ts'
+import { isGone, isThisProcess, thisProcess, type Worker } from './process.ts'
+import { QUIETLY, type Root } from './root.ts'
+
+/** A directory in the hands of one process: nobody else sees it, and nobody else can have it. */
+export interface Held {
+  /** The name of the item's directory. */
+  readonly name: string
+  /** The status whose folder it was taken from. */
+  readonly origin: string
+  readonly path: string
+}
+
+/** A directory in somebody's hands. */
+export interface InHand extends Held {
+  readonly worker: Worker
+}
+
+/**
+ * Takes directories out of the folders of their statuses and puts them into
+ * others. Taking is one rename to a name that no other process makes, so of all
+ * who want a directory exactly one gets it. That name tells whose hands it is
+ * in: what a dead process held is known by it.
+ */
+export class Hands {
+  private readonly root: Root
+  private readonly full = new Set<string>()
+  private count = 0
+
+  constructor(root: Root) {
+    this.root = root
+  }
+
+  /** Undefined where somebody else was faster. */
+  take(origin: string, name: string): Held | undefined {
+    return this.taking(this.root.status(origin, name), origin, name)
+  }
+
+  /** Takes over what another process held that is gone. */
+  takeOver({ path, origin, name }: Held): Held | undefined {
+    return this.taking(path, origin, name)
+  }
+
+  /** Puts a directory where it belongs. Refuses where there is one of that name: a rename would replace an empty one. */
+  put(held: Held, status: string): void {
+    const to = this.root.status(status, held.name)
+    if (lstatSync(to, QUIETLY)) throw inTheWay(held.name, held.origin, status)
+    try {
+      renameSync(held.path, to)
+    } catch (error) {
+      throw ['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))
+        ? inTheWay(held.name, held.origin, status)
+        : problemFor(error, held.path, to)
+    }
+    this.full.delete(held.path)
+  }
+
+  /** Puts it back where it was, as far as that can be done: what cannot is found by the next one who looks. */
+  putBack(held: Held): void {
+    this.full.delete(held.path)
+    try {
+      this.put(held, held.origin)
+    } catch {
+      // It stays, as something that nobody holds any longer.
+    }
+  }
+
+  /** Everything that is in somebody's hands. */
+  all(): InHand[] {
+    const folder = this.root.own('private')
+    return (unless(['ENOENT'], folder, () => readdirSync(folder)) ?? []).flatMap(entry => {
+      const [, name, origin, pid, start, boot] = /^(.+)~([^~]+)~(\d+)\.([^.]+)\.([^.]+)\.\d+$/s.exec(entry) ?? []
+      if (name === undefined) return []
+      const worker = { pid: Number(pid), start: start!, boot: boot! }
+      return [{ name, origin: origin!, path: this.root.own('private', entry), worker }]
+    })
+  }
+
+  /** Those of them whose process is gone, or has forgotten them. */
+  abandoned(): InHand[] {
+    return this.all().filter(({ path, worker }) => {
+      if (isThisProcess(worker)) return !this.full.has(path)
+      const stats = lstatSync(path, QUIETLY)
+      return stats !== undefined && isGone(worker, stats.ctimeMs)
+    })
+  }
+
+  private taking(from: string, origin: string, name: string): Held | undefined {
+    const { pid, start, boot } = thisProcess()
+    const path = this.root.own('private', `${name}~${origin}~${pid}.${start}.${boot}.${++this.count}`)
+    try {
+      renameSync(from, path)
+    } catch (error) {
+      // It may also be our own folder that is missing.
+      if (codeOf(error) === 'ENOENT' && !lstatSync(from, QUIETLY)) return undefined
+      throw problemFor(error, from, path)
+    }
+    this.full.add(path)
+    return { name, origin, path }
+  }
+}
+
+/** The longest name of a directory that leaves room for what we put behind it: file systems take 255 bytes. */
+export const LONGEST_NAME = 180
+
+export function isThere(path: string): boolean {
+  return guarded(path, () => lstatSync(path, QUIETLY)) !== undefined
+}

@@ -1,0 +1,83 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { pause, sinceBoot, thisBoot } from './clock.ts'
+import { unless } from './problems.ts'
+
+/** Whose a task is, and until when. */
+export interface Lease {
+  readonly owner: string
+  /** When it was claimed, ISO time. */
+  readonly at: string
+  readonly boot: string
+  /** In milliseconds since the machine was started; null for ever. */
+  readonly until: number | null
+}
+
+export function newLease(owner: string, at: string, leaseMs: number | undefined): Lease {
+  return { owner, at, boot: thisBoot(), until: leaseMs === undefined ? null : sinceBoot() + leaseMs }
+}
+
+/** What is left of it in milliseconds, negative once it has run out; undefined for one that holds for ever. */
+export function msLeft({ boot, until }: Lease): number | undefined {
+  if (until === null) return undefined
+  return boot === thisBoot() ? until - sinceBoot() : -1
+}
+
+export function isLapsed(lease: Lease): boolean {
+  return (msLeft(lease) ?? 0) < 0
+}
+
+/** One line each; the time stands first and last, so that one who reads while another writes over it notices. */
+export function leaseText({ owner, at, boot, until }: Lease): string {
+  const time = String(until ?? 'for ever').padEnd(WIDTH)
+  return `${[time, boot, at, JSON.stringify(owner), time].join('\n')}\n`
+}
+
+const WIDTH = 16
+
+export interface ReadLease {
+  readonly lease: Lease
+  /** Which file it is. */
+  readonly ino: number
+}
+
+/** The lease in a file; undefined where there is none. */
+export function readLease(path: string): ReadLease | undefined {
+  for (let attempt = 1; ; attempt++) {
+    const read = unless(['ENOENT'], path, () => {
+      const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+      try {
+        return { text: readFileSync(descriptor, 'utf8'), ino: fstatSync(descriptor).ino }
+      } finally {
+        closeSync(descriptor)
+      }
+    })
+    if (!read) return undefined
+    const lease = leaseIn(read.text)
+    if (lease) return { lease, ino: read.ino }
+    // Just being made or renewed; or its maker was killed over it, and then it has run out.
+    if (attempt === 20) return { lease: { owner: 'unknown', at: '', boot: '', until: 0 }, ino: read.ino }
+    pause(1)
+  }
+}
+
+function leaseIn(text: string): Lease | undefined {
+  const [time, boot, at, owner, again] = text.split('\n')
+  if (time === undefined || time === '' || time !== again) return undefined
+  const until = time.trim() === 'for ever' ? null : Number(time)
+  return { owner: JSON.parse(owner!) as string, at: at!, boot: boot!, until }
+}
+
+/** Writes over a lease in place, and says which file that was; undefined where there is none. */
+export function overwriteLease(path: string, change: (lease: Lease) => Lease): ReadLease | undefined {
+  return unless(['ENOENT'], path, () => {
+    const descriptor = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW)
+    try {
+      const before = leaseIn(readFileSync(descriptor, 'utf8'))
+      const lease = change(before ?? { owner: 'unknown', at: '', boot: '', until: 0 })
+      writeSync(descriptor, leaseText(lease), 0)
+      return { lease, ino: fstatSync(descriptor).ino }
+    } finally {
+      closeSync(descriptor)
+    }
+  })
+}

@@ -1,0 +1,210 @@
+import { lstatSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Note } from '../../core/event.ts'
+import { whyNot } from '../../core/keeping.ts'
+import type { Item, Kind } from '../../core/kind.ts'
+import { Problem } from '../../core/problem.ts'
+import type { Change } from '../../core/store.ts'
+import { pause } from './clock.ts'
+import { type Desk, isWaiting } from './desk.ts'
+import type { Held } from './hands.ts'
+import { isLapsed, newLease } from './lease.ts'
+import { inTheWay, unless } from './problems.ts'
+import { entriesIn, formOf, nameOf, reader } from './reading.ts'
+import { patiently } from './records.ts'
+import type { Report } from './reports.ts'
+import { QUIETLY, syncFolder } from './root.ts'
+import { remember } from './seen.ts'
+import { hasFlagLike, putTexts, removeFlags, touchFlag } from './writing.ts'
+
+/**
+ * Ends a claim. The renaming of the lease decides; everything before it can be
+ * left undone, and everything after it can be done by anyone, again and again.
+ */
+export function leave<T extends Item>(desk: Desk, kind: Kind<T>, item: T, change: Change, note: Note): T | undefined {
+  const { id } = item
+  const to = String(change.fields['status'])
+  const token = change.token ?? desk.records.current(id)?.token ?? adopt(desk, item, note)
+  const lapsed = change.lapsed === true
+  if (lapsed) refuseWhileHeld(desk, kind, item, token)
+  const report = desk.reports.write({
+    ...note,
+    id,
+    name: nameOf(kind, item),
+    token,
+    from: item.status,
+    to,
+    fields: change.fields,
+    texts: change.texts ?? {},
+    lapsed,
+  })
+  if (!decide(desk, report)) {
+    desk.reports.remove(report)
+    throw lost(kind, item, token)
+  }
+  if (resumeIfRenewed(desk, report)) throw whyNot(kind, item, { id })
+  return finish(desk, kind, report)
+}
+
+/** Somebody without a claim acts on what a script has moved here: it becomes theirs for the moment. */
+function adopt(desk: Desk, { id, token, status }: Item, { by, at }: Note): number {
+  return desk.records.begin(id, token + 1, newLease(by, at, undefined), status)
+}
+
+function refuseWhileHeld(desk: Desk, kind: Kind, item: Item, token: number): void {
+  const read = desk.records.lease(item.id, token)
+  if (read && !isLapsed(read.lease)) throw whyNot(kind, item, { id: item.id })
+}
+
+/** Whether the claim has ended as the report says, by this or by an earlier attempt. */
+function decide(desk: Desk, { id, token, to }: Report): boolean {
+  const ended = patiently(
+    () => desk.records.end(id, token, to) || desk.records.has(id, { what: to, token }) || undefined,
+  )
+  if (ended) desk.records.sync(id)
+  return ended ?? false
+}
+
+/** A heartbeat that was answered while the lease was taken for lapsed is as good as any other. */
+function resumeIfRenewed(desk: Desk, report: Report): boolean {
+  const { id, token, to, lapsed } = report
+  if (!lapsed) return false
+  const read = desk.records.receipt(id, { what: to, token })
+  if (!read || isLapsed(read.lease)) return false
+  desk.records.resume(id, token, to)
+  desk.reports.remove(report)
+  return true
+}
+
+function lost(kind: Kind, item: Item, token: number): Problem {
+  return whyNot(kind, { ...item, token: Math.max(item.token, token) }, { id: item.id, token, renewing: true })
+}
+
+/**
+ * Goes on with what a report says, if it was decided; by whoever wrote it, or
+ * by the next one after a process that was killed. Undefined where it was not,
+ * or where the item is somebody else's by now.
+ */
+export function rollForward<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): T | undefined {
+  const { id, token, to } = report
+  if (!desk.records.has(id, { what: to, token })) {
+    // Ended otherwise, or not at all: the lease's owner will say.
+    if (!desk.records.has(id, { what: 'lease', token })) desk.reports.remove(report)
+    return undefined
+  }
+  return resumeIfRenewed(desk, report) ? undefined : finish(desk, kind, report)
+}
+
+function finish<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): T | undefined {
+  const { root } = desk
+  const { id, name, from, to } = report
+  root.makeStatus(to)
+  const got = grab(desk, report)
+  if (got === 'later') {
+    desk.reports.remove(report)
+    return desk.ledger.find(kind, { where: { id } })[0]
+  }
+  const directory = got === 'there' ? root.status(to, name) : got.path
+  try {
+    putTexts(root, kind, { directory, name }, report.texts)
+    setFlags(kind, directory, report)
+    if (got !== 'there') {
+      syncFolder(directory)
+      desk.hands.put(got, to)
+    }
+  } catch (error) {
+    if (got !== 'there') desk.hands.putBack(got)
+    throw error
+  }
+  syncFolder(root.status(to))
+  syncFolder(root.status(from))
+  const item = follow(desk, kind, report)
+  if (item) linkFromParent(desk, kind, item, name)
+  desk.reports.remove(report)
+  return item
+}
+
+/**
+ * The directory, from wherever it lies; `there` where it has arrived. Only once
+ * it is in our hands is it looked whether it is still about this claim: before,
+ * somebody could have given it back and another have claimed it.
+ */
+function grab(desk: Desk, { id, name, token, from, to }: Report): Held | 'there' | 'later' {
+  for (let attempt = 1; ; attempt++) {
+    const found = desk.hands.abandoned().find(hand => hand.name === name)
+    const folders = [from, ...desk.root.statuses.filter(status => status !== from && status !== to)]
+    const lying = folders.find(status => lstatSync(desk.root.status(status, name), QUIETLY))
+    const arrived = lstatSync(desk.root.status(to, name), QUIETLY) !== undefined
+    if (isLater(desk, id, token)) return 'later'
+    if (arrived && lying === from) throw inTheWay(name, from, to)
+    if (arrived) return 'there'
+    const held = (lying !== undefined && desk.hands.take(lying, name)) || (found && desk.hands.takeOver(found))
+    if (held && isLater(desk, id, token)) {
+      desk.hands.putBack(held)
+      return 'later'
+    }
+    if (held) return held
+    if (attempt === 200) throw gone(name)
+    pause(5)
+  }
+}
+
+function isLater({ records }: Desk, id: string, token: number): boolean {
+  return (records.of(id).at(-1)?.token ?? 0) > token
+}
+
+function gone(name: string): Problem {
+  return new Problem(
+    'changed_meanwhile',
+    `${name} is in none of the folders of the queue`,
+    'Put its directory back, then run: punchlist queue recover.',
+    { name },
+  )
+}
+
+/** The flag of the new status; and what told of the claim goes when the item is given back. */
+function setFlags(kind: Kind, directory: string, { id, to, at }: Report): void {
+  const form = formOf(kind)
+  const entries = entriesIn(directory) ?? []
+  if (isWaiting(kind, to)) removeFlags(directory, form.evidence(id, entries, reader(directory)).claims)
+  const flag = form.flag(id, to, at)
+  const names = entries.map(({ name }) => name)
+  if (flag !== undefined && !hasFlagLike(names, flag)) touchFlag(directory, flag)
+}
+
+/** Tells of it, unless somebody who looked was faster. */
+function follow<T extends Item>({ ledger, root }: Desk, kind: Kind<T>, report: Report): T | undefined {
+  const { id, name, token, to, fields, by, at, why } = report
+  return ledger.together(() => {
+    const [row] = ledger.find(kind, { where: { id } })
+    if (!row || row.token > token || (row.status === to && row.token === token)) return row
+    const after = { ...fields, status: to, leaseUntil: null, token: token + (isWaiting(kind, to) ? 1 : 0) }
+    const saved = ledger.save(kind, { id, from: row.status, fields: after }, { by, at, why })
+    remember({ ledger, root }, kind, { id, name, status: to })
+    return saved
+  }, true)
+}
+
+/** The parent gets a link to a part that nobody waits for any longer. It is relative, and survives the parent's own moves. */
+export function linkFromParent(desk: Desk, kind: Kind, item: Item, name: string): void {
+  const { waits } = kind
+  const parent = waits && (item as unknown as Record<string, string>)[waits.parent]
+  if (!waits || !parent || !waits.until.includes(item.status)) return
+  const [above] = desk.ledger.find(kind, { where: { id: parent } })
+  if (!above) return
+  const directory = nameOf(kind, above)
+  for (let attempt = 1; attempt <= 20; attempt++) {
+    for (const status of desk.root.statuses) {
+      const path = join(desk.root.status(status, directory), name)
+      const made = unless(['ENOENT'], path, () => unless(['EEXIST'], path, () => link(item.status, name, path)) ?? true)
+      if (made) return
+    }
+    // In somebody's hands at the moment.
+    pause(5)
+  }
+}
+
+function link(status: string, name: string, path: string): true {
+  symlinkSync(`../../${status}/${name}`, path)
+  return true
+}

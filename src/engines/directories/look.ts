@@ -1,0 +1,282 @@
+import { lstatSync, readdirSync } from 'node:fs'
+import type { Note } from '../../core/event.ts'
+import type { Item, Kind } from '../../core/kind.ts'
+import type { Discovery } from '../../core/ledger.ts'
+import { type Fields, openStatuses } from '../../core/lifecycle.ts'
+import { same } from '../../core/move.ts'
+import { Problem } from '../../core/problem.ts'
+import { sinceBoot } from './clock.ts'
+import { type Desk, isActive, isWaiting } from './desk.ts'
+import { msLeft } from './lease.ts'
+import { type Found, formOf, nameOf, readDirectory } from './reading.ts'
+import { tokenOf } from './records.ts'
+import { rescue } from './rescuing.ts'
+import { QUIETLY } from './root.ts'
+import { isChanged, seenDirectory, seenFolder, TASKS } from './seen.ts'
+
+/** Whoever claims one item after another looks so often; others who look meanwhile look for them too. */
+const NOW_AND_THEN_MS = 250
+
+/** Keeps the ledger up with the directories, which people and scripts move too. */
+export class Looker {
+  private readonly desk: Desk
+  private looked = -Infinity
+
+  constructor(desk: Desk) {
+    this.desk = desk
+  }
+
+  /** The same as `look`, unless somebody has just looked. */
+  lookNowAndThen(kind: Kind): void {
+    if (sinceBoot() - this.looked < NOW_AND_THEN_MS) return
+    this.looked = sinceBoot()
+    const latest = openStatuses(kind.lifecycle).map(status => this.desk.ledger.file(status, '.')?.written ?? 0)
+    if (Math.abs(Date.now() - Math.min(...latest)) > NOW_AND_THEN_MS) this.look(kind)
+  }
+
+  /**
+   * Looks at the folders of what is open, or at those of some statuses: they
+   * are listed only if they changed. Says whether anything had to be taken in.
+   */
+  look(kind: Kind, statuses: readonly string[] = openStatuses(kind.lifecycle)): boolean {
+    this.looked = sinceBoot()
+    if (!this.desk.root.isThere) return this.refuseIfLost(kind)
+    // Whatever somebody left half done is finished first: then everything lies where it belongs.
+    let changed = rescue(this.desk, kind).length > 0
+    const unknown = new Set<string>()
+    for (const status of statuses) changed = this.lookAt(kind, status, unknown) || changed
+    if (unknown.size === 0) return changed
+    const others = this.desk.root.statuses.filter(status => !statuses.includes(status))
+    for (const status of others) changed = this.lookAt(kind, status, new Set()) || changed
+    return changed
+  }
+
+  /** Looks at one item's directory. */
+  lookOnce(kind: Kind, id: string): void {
+    const [row] = this.desk.root.isThere ? this.desk.ledger.find(kind, { where: { id } }) : []
+    const name = row && nameOf(kind, row)
+    const changed = row && isChanged(this.desk, kind, name!, row.status)
+    if (!row || changed === undefined) return void this.look(kind, this.desk.root.statuses)
+    if (changed || (isActive(kind, row.status) && !this.isHeldAsKnown(row)))
+      this.desk.ledger.together(() => this.refresh(kind, row.status, name!), true)
+  }
+
+  private isHeldAsKnown({ id, token, owner }: Item): boolean {
+    return owner === null
+      ? this.desk.records.current(id) === undefined
+      : this.desk.records.has(id, { what: 'lease', token })
+  }
+
+  /** Says nothing of items where the folder of them all has gone: that is no reason to forget them. */
+  private refuseIfLost(kind: Kind): false {
+    if (this.desk.ledger.find(kind, { limit: 1, fields: ['status'] }).length === 0) return false
+    throw new Problem(
+      'unreadable_file',
+      `${this.desk.root.top} is gone, and there were tasks in it`,
+      'Bring the folder back, or correct paths.queue in punchlist.json; nothing was forgotten.',
+      { file: this.desk.root.top },
+    )
+  }
+
+  private lookAt(kind: Kind, status: string, unknown: Set<string>): boolean {
+    const { root, ledger } = this.desk
+    const stats = root.folder(status)
+    const seen = ledger.file(status, '.')
+    const active = isActive(kind, status)
+    if (stats && seen?.changed === stats.mtimeMs && seen.node === stats.ino && !active) return false
+    const names = stats ? readdirSync(root.status(status)).filter(name => !name.startsWith('.')) : []
+    const known = this.known(kind, status, names)
+    const appeared = names.filter(name => !known.has(name))
+    const there = new Set(names)
+    const vanished = [...known].filter(([name]) => !there.has(name))
+    const touched = active ? names.filter(name => known.has(name) && isChanged(this.desk, kind, name, status)) : []
+    const bad = ledger.complaints(status).filter(({ name }) => !there.has(name))
+    const folder = stats && seenFolder(status, stats)
+    const stale = folder && (seen?.changed !== folder.changed || seen.node !== folder.node)
+    if (![appeared, vanished, touched, bad].some(list => list.length > 0) && !stale) return false
+    return ledger.together(() => {
+      let changed = false
+      for (const { name } of bad) ledger.forget(status, name)
+      for (const [name, id] of vanished) changed = this.find(kind, status, name, id) || changed
+      changed = this.takeIn(kind, status, appeared, unknown) || changed
+      for (const name of touched) changed = this.refresh(kind, status, name) || changed
+      if (folder) ledger.remember(kind, [folder])
+      return changed
+    }, true)
+  }
+
+  /** The names of the directories that are known to lie in a folder, with their items. */
+  private known(kind: Kind, status: string, names: readonly string[]): Map<string, string> {
+    const form = formOf(kind)
+    const fields = names.map(name => form.named(name)).find(named => !('message' in named))
+    const needed = fields && 'fields' in fields ? Object.keys(fields.fields) : undefined
+    const rows = this.desk.ledger.find(kind, { status: [status], fields: needed })
+    return new Map(rows.map(row => [nameOf(kind, row), row.id]))
+  }
+
+  /** Looks where a directory is that was here: whoever moved it did not ask us. */
+  private find(kind: Kind, status: string, name: string, id: string): boolean {
+    const { root, ledger, hands } = this.desk
+    // Twice, as it may be on its way from one folder to another that was looked at before.
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      for (const other of [status, ...root.statuses]) {
+        if (!lstatSync(root.status(other, name), QUIETLY)) continue
+        return other !== status && this.refresh(kind, other, name)
+      }
+      if (hands.all().some(hand => hand.name === name)) return false
+    }
+    const [row] = ledger.find(kind, { where: { id } })
+    if (row) ledger.drop(kind, row, { by: 'someone', at: new Date().toISOString(), why: 'its directory is gone' })
+    ledger.forget(TASKS, name)
+    return true
+  }
+
+  private takeIn(kind: Kind, status: string, names: readonly string[], unknown: Set<string>): boolean {
+    const { ledger } = this.desk
+    const fresh: Discovery[] = []
+    let changed = false
+    for (const name of names) {
+      const named = formOf(kind).named(name)
+      const [row] = 'id' in named ? ledger.find(kind, { where: { id: named.id } }) : []
+      const twin = row && this.twinOf(kind, row, status, name)
+      if (twin !== undefined) this.complain(kind, status, name, { line: 1, message: `is the same task as ${twin}` })
+      else if (row) changed = this.refresh(kind, status, name) || changed
+      else {
+        const found = this.read(kind, status, name)
+        if (found) fresh.push(this.discovery(kind, status, found))
+      }
+    }
+    const seen = new Set<string>()
+    const once = fresh.filter(({ id, file }) => {
+      const twice = seen.size === seen.add(id).size
+      if (twice) this.complain(kind, status, file.name, { line: 1, message: `has the same id as another: ${id}` })
+      return !twice
+    })
+    if (once.length > 0) ledger.discover(kind, once)
+    for (const { id, fields } of once) this.noteUnknown(kind, id, fields, unknown)
+    return changed || once.length > 0
+  }
+
+  /** What an item waits for may lie among what is finished, which is not looked at otherwise. */
+  private noteUnknown(kind: Kind, id: string, fields: Fields, unknown: Set<string>): void {
+    const { waits } = kind
+    const on = waits ? [fields[waits.on] ?? [], fields[waits.parent] || []].flat() : []
+    for (const needed of on as string[]) {
+      if (needed !== id && this.desk.ledger.find(kind, { where: { id: needed }, fields: ['status'] }).length === 0)
+        unknown.add(needed)
+    }
+  }
+
+  /** Another directory of the same item, which is still there. */
+  private twinOf(kind: Kind, row: Item, status: string, name: string): string | undefined {
+    const own = nameOf(kind, row)
+    if (row.status === status && own === name) return undefined
+    return lstatSync(this.desk.root.status(row.status, own), QUIETLY) && `${row.status}/${own}`
+  }
+
+  /** Brings an item up to what its directory says, which lies in the folder of this status. */
+  private refresh(kind: Kind, status: string, name: string): boolean {
+    const { ledger } = this.desk
+    const found = this.read(kind, status, name)
+    const [row] = found ? ledger.find(kind, { where: { id: found.id } }) : []
+    if (!found || !row) return false
+    const { lease, fields } = this.standing(kind, status, found)
+    const changed = Object.entries(fields).filter(([field, value]) => !isSame(({ ...row } as Fields)[field], value))
+    ledger.remember(kind, [seenDirectory(name, found.id, found.stats.mtimeMs, found.written)])
+    const left = lease && msLeft(lease)
+    if (changed.length === 0) return false
+    const after = { ...Object.fromEntries(changed), leaseUntil: null }
+    const saved = ledger.save(
+      kind,
+      { id: row.id, from: row.status, fields: after },
+      this.noteOf(kind, row, status, found, lease?.owner, lease?.at),
+    )
+    if (left !== undefined && isActive(kind, status)) ledger.renew(kind, row.id, saved.token, left)
+    return true
+  }
+
+  /** How an item stands: by where its directory lies, what is in it, and what we know of its claims. */
+  private standing(kind: Kind, status: string, { id, fields }: Found) {
+    const marks = this.desk.records.of(id)
+    const last = marks.at(-1)
+    const waiting = (what: string) => isWaiting(kind, what === 'lease' && !isActive(kind, status) ? status : what)
+    const lease = last && !isWaiting(kind, status) ? this.desk.records.receipt(id, last)?.lease : undefined
+    const held = isActive(kind, status) && last?.what !== 'lease' ? undefined : lease
+    const owner = held?.owner ?? null
+    return { lease: held, fields: { ...fields, status, owner, token: tokenOf(marks, waiting) } }
+  }
+
+  private discovery(kind: Kind, status: string, found: Found): Discovery {
+    const { id, name, stats, written } = found
+    const { waits } = kind
+    const counted = waits ? { [waits.blockers]: 0, [waits.children]: 0 } : {}
+    const { fields, lease } = this.standing(kind, status, found)
+    const added = this.desk.records.added(id)
+    this.desk.records.reserve(id)
+    const seen = new Date().toISOString()
+    const note = added ?? {
+      by: 'someone',
+      at: new Date(stats.ctimeMs).toISOString(),
+      why: `found in ${status}, seen ${seen}`,
+    }
+    return {
+      id,
+      fields: { ...fields, ...counted, identity: added?.identity ?? null },
+      file: seenDirectory(name, id, stats.mtimeMs, written),
+      note,
+      leaseMs: isActive(kind, status) && lease ? msLeft(lease) : undefined,
+    }
+  }
+
+  /** Who did it, as far as that can be told. */
+  private noteOf(kind: Kind, row: Item, status: string, { stats }: Found, owner?: string, claimedAt?: string): Note {
+    const seen = new Date().toISOString()
+    const at = new Date(stats.ctimeMs).toISOString()
+    if (status === row.status) return { by: 'someone', at: seen, why: 'changed on disk' }
+    const last = this.desk.records.of(row.id).at(-1)
+    const report = last && this.desk.reports.read({ id: row.id, token: last.token, to: status })
+    if (report) return { by: report.by, at: report.at, why: report.why }
+    if (isActive(kind, status) && owner !== undefined) return { by: owner, at: claimedAt || at }
+    const why = `moved from ${row.status} to ${status} by another program, seen ${seen}`
+    return { by: owner ?? row.owner ?? 'someone', at, why }
+  }
+
+  /** What a directory says; where that cannot be told, why not is remembered, and the item is none any longer. */
+  private read(kind: Kind, status: string, name: string): Found | undefined {
+    const { ledger } = this.desk
+    const found = readDirectory(kind, this.desk.root.status(status, name), name)
+    if (!found) return undefined
+    if (!('message' in found)) {
+      ledger.forget(status, name)
+      return found
+    }
+    this.complain(kind, status, name, found)
+    const item = ledger.file(TASKS, name)?.item
+    const [row] = item ? ledger.find(kind, { where: { id: item } }) : []
+    if (row) ledger.drop(kind, row, { by: 'someone', at: new Date().toISOString(), why: found.message })
+    ledger.forget(TASKS, name)
+    return undefined
+  }
+
+  private complain(
+    kind: Kind,
+    status: string,
+    name: string,
+    { line, message }: { line: number; message: string },
+  ): void {
+    const known = this.desk.ledger.file(status, name)?.complaint
+    if (known?.message === message && known.line === line) return
+    const seen = { folder: status, name, item: null, node: 0, changed: 0, written: Date.now() }
+    this.desk.ledger.remember(kind, [{ ...seen, complaint: { line, message } }])
+  }
+}
+
+/** Whether two values are one; flags tell whole seconds only. */
+function isSame(left: unknown, right: unknown): boolean {
+  const second = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/
+  if (typeof left === 'string' && typeof right === 'string') {
+    const [one, other] = [second.exec(left)?.[0], second.exec(right)?.[0]]
+    if (one !== undefined && one === other) return true
+  }
+  return same(left, right)
+}

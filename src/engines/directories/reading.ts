@@ -1,0 +1,126 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+import type { Complaint, DirectoryForm, Entry, Evidence, Item, Kind } from '../../core/kind.ts'
+import type { Fields } from '../../core/lifecycle.ts'
+import { LONGEST_NAME } from './hands.ts'
+import { codeOf, problemFor, unless } from './problems.ts'
+import { QUIETLY } from './root.ts'
+
+/** A text of a megabyte is a mistake; and what is read is kept in memory. */
+const LARGEST = 1024 * 1024
+
+/** What an item's directory says. */
+export interface Found {
+  readonly id: string
+  readonly name: string
+  readonly fields: Fields
+  readonly evidence: Evidence
+  readonly entries: readonly Entry[]
+  readonly stats: Stats
+  /** When the file that defines the item was written. */
+  readonly written: number
+}
+
+export function formOf(kind: Kind): DirectoryForm {
+  if (!kind.directory) throw new Error(`${kind.name} is not kept in directories`)
+  return kind.directory
+}
+
+/** The name of an item's directory. */
+export function nameOf(kind: Kind, item: Item): string {
+  return formOf(kind).name(item as unknown as Fields)
+}
+
+/** The name of the file that a text is kept in. */
+export function fileOf(kind: Kind, name: string, text: string): string {
+  return text === formOf(kind).definition ? `${name}.md` : text
+}
+
+/** The text that a file holds. */
+export function textOf(kind: Kind, name: string, file: string): string {
+  return file === `${name}.md` ? formOf(kind).definition : file
+}
+
+/** What the directory of this name says, or why that cannot be told; undefined where it is gone. */
+export function readDirectory(
+  kind: Kind,
+  path: string,
+  name: string,
+): Found | (Complaint & { gone?: never }) | undefined {
+  const form = formOf(kind)
+  const named = form.named(name)
+  if ('message' in named) return named
+  const stats = lstatSync(path, QUIETLY)
+  if (!stats) return undefined
+  if (stats.isSymbolicLink()) return { line: 1, message: 'is a symbolic link, not a directory' }
+  if (!stats.isDirectory()) return { line: 1, message: 'is not a directory' }
+  if (Buffer.byteLength(name) > LONGEST_NAME)
+    return { line: 1, message: `has a name of more than ${LONGEST_NAME} bytes` }
+  const entries = entriesIn(path)
+  const file = fileOf(kind, name, form.definition)
+  const text = entries && readText(join(path, file))
+  // Taken away by somebody while it was read.
+  if (!entries || (text === undefined && !lstatSync(path, QUIETLY))) return undefined
+  if (text === undefined) return { line: 1, message: `has no ${file}` }
+  if (typeof text !== 'string') return { line: text.line, message: `${file} ${text.message}` }
+  const read = form.read(text, name)
+  if ('message' in read) return { line: read.line, message: `${file}: ${read.message}` }
+  const evidence = form.evidence(named.id, entries, reader(path))
+  const fields = { ...named.fields, ...read.fields, ...evidence.fields }
+  const written = entries.find(entry => entry.name === file)?.written ?? stats.mtimeMs
+  return { id: named.id, name, fields, evidence, entries, stats, written }
+}
+
+/** The files right in a directory; undefined where it is gone. */
+export function entriesIn(path: string): Entry[] | undefined {
+  const names = unless(['ENOENT', 'ENOTDIR'], path, () => readdirSync(path))
+  return names?.flatMap(name => {
+    const stats = lstatSync(join(path, name), QUIETLY)
+    return stats ? [{ name, size: stats.size, isFile: stats.isFile(), written: stats.mtimeMs }] : []
+  })
+}
+
+/** A way to read the texts of a directory: what cannot be read is as if it were not there. */
+export function reader(path: string): (name: string) => string | undefined {
+  return name => {
+    const text = readText(join(path, name))
+    return typeof text === 'string' ? text : undefined
+  }
+}
+
+/**
+ * The text of a regular file, or why there is none; undefined where nothing is
+ * there. Never follows a link, never waits for the other end of a pipe.
+ */
+export function readText(path: string): string | Complaint | undefined {
+  const bytes = readBytes(path)
+  if (bytes === undefined || 'message' in bytes) return bytes
+  const text = bytes.toString('utf8')
+  const odd = text.indexOf('\uFFFD')
+  if (odd === -1 || Buffer.from(text).equals(bytes)) return text
+  return { line: text.slice(0, odd).split('\n').length, message: 'is not UTF-8' }
+}
+
+export function readBytes(path: string): Buffer | Complaint | undefined {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    if (code === 'ELOOP') return { line: 1, message: 'is a symbolic link' }
+    if (code === 'ENXIO') return { line: 1, message: 'is not a regular file' }
+    if (code === 'EACCES' || code === 'EPERM') return { line: 1, message: `cannot be read: ${code}` }
+    throw problemFor(error, path)
+  }
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) return { line: 1, message: 'is not a regular file' }
+    if (stats.size > LARGEST) return { line: 1, message: `is larger than ${LARGEST / 1024} KiB` }
+    return readFileSync(descriptor)
+  } catch (error) {
+    throw problemFor(error, path)
+  } finally {
+    closeSync(descriptor)
+  }
+}

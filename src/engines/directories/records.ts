@@ -1,0 +1,168 @@
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import type { Note } from '../../core/event.ts'
+import { pause } from './clock.ts'
+import { type Lease, leaseText, overwriteLease, type ReadLease, readLease } from './lease.ts'
+import { guarded, unless } from './problems.ts'
+import { QUIETLY, type Root, syncFolder } from './root.ts'
+
+/** One file in the folder of an item: the lease of a claim, or what became of it. */
+export interface Mark {
+  /** `lease`, or the status that a claim ended with. */
+  readonly what: string
+  readonly token: number
+}
+
+/** How an item was added, as far as its directory does not tell. */
+export interface Added extends Note {
+  readonly identity?: string | null | undefined
+}
+
+/** How long somebody who looks for a lease waits for another who is about to put it back. */
+const PATIENCE_MS = 250
+
+/**
+ * What we know of an item beside its directory: one folder for each, named
+ * after its id, made once and never removed, so that no id is given twice. Whose
+ * an item is says one file alone, `lease.7` for the seventh claim. Whoever ends
+ * a claim renames that file to what became of it, `completed.7` say, so exactly
+ * one of all who try succeeds.
+ */
+export class Records {
+  private readonly root: Root
+
+  constructor(root: Root) {
+    this.root = root
+  }
+
+  /** Takes an id for good; false where somebody has it. */
+  reserve(id: string): boolean {
+    const path = this.root.own('tasks', id)
+    return unless(['EEXIST'], path, () => (mkdirSync(path, { mode: 0o700 }), true)) ?? false
+  }
+
+  isReserved(id: string): boolean {
+    return lstatSync(this.root.own('tasks', id), QUIETLY) !== undefined
+  }
+
+  /** Every claim there was, the last one at the end. */
+  of(id: string): Mark[] {
+    const path = this.root.own('tasks', id)
+    const names = unless(['ENOENT'], path, () => readdirSync(path)) ?? []
+    const marks = names.flatMap(name => {
+      const [, what, token] = /^([a-z_]+)\.(\d+)$/.exec(name) ?? []
+      return what === undefined ? [] : [{ what, token: Number(token) }]
+    })
+    return marks.toSorted((one, other) => one.token - other.token || (one.what === 'lease' ? 1 : -1))
+  }
+
+  /** The lease in force, if there is one: that of the last claim. */
+  current(id: string): (ReadLease & { readonly token: number }) | undefined {
+    const last = this.of(id).at(-1)
+    if (last?.what !== 'lease') return undefined
+    const read = this.lease(id, last.token)
+    return read && { ...read, token: last.token }
+  }
+
+  lease(id: string, token: number): ReadLease | undefined {
+    return readLease(this.path(id, { what: 'lease', token }))
+  }
+
+  /** What is left of a lease once it has become something else. */
+  receipt(id: string, mark: Mark): ReadLease | undefined {
+    return readLease(this.path(id, mark))
+  }
+
+  has(id: string, mark: Mark): boolean {
+    return lstatSync(this.path(id, mark), QUIETLY) !== undefined
+  }
+
+  /** Makes a lease with a token that no claim had; `least` is the lowest it may have. Older leases end as given back. */
+  begin(id: string, least: number, lease: Lease, back: string): number {
+    this.reserve(id)
+    const marks = this.of(id)
+    let token = Math.max(least, 1 + (marks.at(-1)?.token ?? 0))
+    while (!this.write(id, { what: 'lease', token }, lease)) token++
+    for (const mark of marks) if (mark.what === 'lease') this.end(id, mark.token, back)
+    return token
+  }
+
+  /** Makes a file exclusively. */
+  write(id: string, mark: Mark, lease: Lease): boolean {
+    const path = this.path(id, mark)
+    const made = () => (writeFileSync(path, leaseText(lease), { flag: 'wx', mode: 0o600 }), true)
+    return unless(['EEXIST'], path, made) ?? false
+  }
+
+  /** Takes away a lease that nobody was told of. */
+  undo(id: string, token: number): void {
+    const path = this.path(id, { what: 'lease', token })
+    unless(['ENOENT'], path, () => unlinkSync(path))
+  }
+
+  /** Ends a claim: this decides what becomes of the item. False where the lease is not there. */
+  end(id: string, token: number, to: string): boolean {
+    const from = this.path(id, { what: 'lease', token })
+    const ended = () => (renameSync(from, this.path(id, { what: to, token })), true)
+    return unless(['ENOENT'], from, ended) ?? false
+  }
+
+  /** Takes that back, which only happens to a lease that was renewed while somebody took it for lapsed. */
+  resume(id: string, token: number, to: string): void {
+    const from = this.path(id, { what: to, token })
+    unless(['ENOENT'], from, () => renameSync(from, this.path(id, { what: 'lease', token })))
+  }
+
+  /** Writes over a lease in place. It counts only if the file is still the lease afterwards: somebody may have ended it. */
+  renew(id: string, token: number, change: (lease: Lease) => Lease): Lease | undefined {
+    const path = this.path(id, { what: 'lease', token })
+    return patiently(() => {
+      const written = overwriteLease(path, change)
+      return written && lstatSync(path, QUIETLY)?.ino === written.ino ? written.lease : undefined
+    })
+  }
+
+  /** Whether a lease is in force; waits a moment for one that is being put back. */
+  holds(id: string, token: number): boolean {
+    return patiently(() => this.has(id, { what: 'lease', token }) || undefined) ?? false
+  }
+
+  sync(id: string): void {
+    syncFolder(this.root.own('tasks', id))
+  }
+
+  noteAdded(id: string, { by, at, why, identity }: Added): void {
+    const path = this.root.own('tasks', id, 'added')
+    guarded(path, () => writeFileSync(path, JSON.stringify({ by, at, why, identity }), { mode: 0o600 }))
+  }
+
+  added(id: string): Added | undefined {
+    const path = this.root.own('tasks', id, 'added')
+    const text = unless(['ENOENT'], path, () => readFileSync(path, 'utf8'))
+    try {
+      return text === undefined ? undefined : (JSON.parse(text) as Added)
+    } catch {
+      // Its writer was killed over it: nobody was told that the item was added.
+      return undefined
+    }
+  }
+
+  private path(id: string, { what, token }: Mark): string {
+    return this.root.own('tasks', id, `${what}.${token}`)
+  }
+}
+
+/** Tries for a moment: a lease that was taken for lapsed and is not comes back within milliseconds. */
+export function patiently<T>(attempt: () => T | undefined): T | undefined {
+  const end = performance.now() + PATIENCE_MS
+  for (;;) {
+    const result = attempt()
+    if (result !== undefined || performance.now() > end) return result
+    pause(5)
+  }
+}
+
+/** The token that is current for an item with these marks: giving it back has revoked that of its last claim. */
+export function tokenOf(marks: readonly Mark[], isWaiting: (status: string) => boolean): number {
+  const last = marks.at(-1)
+  return last ? last.token + (isWaiting(last.what) ? 1 : 0) : 0
+}

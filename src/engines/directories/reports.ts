@@ -1,0 +1,72 @@
+import { lstatSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
+import type { Texts } from '../../core/kind.ts'
+import type { Fields } from '../../core/lifecycle.ts'
+import { unless } from './problems.ts'
+import { isGone, thisProcess, type Worker } from './process.ts'
+import { QUIETLY, type Root, syncFolder } from './root.ts'
+import { drafted } from './writing.ts'
+
+/** How a claim is to end: written down before it is decided, so that whoever comes after a killed process can finish it. */
+export interface Report {
+  readonly id: string
+  readonly name: string
+  readonly token: number
+  readonly from: string
+  readonly to: string
+  readonly by: string
+  readonly at: string
+  readonly why?: string | undefined
+  readonly fields: Fields
+  readonly texts: Texts
+  /** The lease was taken for lapsed: if it turns out to have been renewed, the claim goes on. */
+  readonly lapsed: boolean
+  readonly worker: Worker
+}
+
+/** The reports of claims that are about to end. */
+export class Reports {
+  private readonly root: Root
+
+  constructor(root: Root) {
+    this.root = root
+  }
+
+  write(report: Omit<Report, 'worker'>): Report {
+    const whole = { ...report, worker: thisProcess() }
+    renameSync(drafted(this.root, JSON.stringify(whole)), this.path(whole))
+    syncFolder(this.root.own('reports'))
+    return whole
+  }
+
+  read(key: Pick<Report, 'id' | 'token' | 'to'>): Report | undefined {
+    return this.readAt(this.path(key))
+  }
+
+  remove(key: Pick<Report, 'id' | 'token' | 'to'>): void {
+    const path = this.path(key)
+    unless(['ENOENT'], path, () => unlinkSync(path))
+  }
+
+  all(): Report[] {
+    const folder = this.root.own('reports')
+    const names = unless(['ENOENT'], folder, () => readdirSync(folder)) ?? []
+    return names.flatMap(name => this.readAt(this.root.own('reports', name)) ?? [])
+  }
+
+  /** Those whose writer is gone. */
+  abandoned(): Report[] {
+    return this.all().filter(report => {
+      const stats = lstatSync(this.path(report), QUIETLY)
+      return stats !== undefined && isGone(report.worker, stats.mtimeMs)
+    })
+  }
+
+  private readAt(path: string): Report | undefined {
+    const text = unless(['ENOENT'], path, () => readFileSync(path, 'utf8'))
+    return text === undefined ? undefined : (JSON.parse(text) as Report)
+  }
+
+  private path({ id, token, to }: Pick<Report, 'id' | 'token' | 'to'>): string {
+    return this.root.own('reports', `${id}~${token}~${to}`)
+  }
+}

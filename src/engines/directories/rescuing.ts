@@ -1,0 +1,76 @@
+import { readdirSync, rmSync } from 'node:fs'
+import type { Kind } from '../../core/kind.ts'
+import { Problem } from '../../core/problem.ts'
+import type { Recovered } from '../../core/store.ts'
+import { type Desk, isActive, isWaiting } from './desk.ts'
+import type { InHand } from './hands.ts'
+import { rollForward } from './leaving.ts'
+import { unless } from './problems.ts'
+import { isGone } from './process.ts'
+import { entriesIn, formOf, reader } from './reading.ts'
+import { removeFlags } from './writing.ts'
+
+/** Finishes or undoes what processes that are gone have left half done. Every command does, before it looks. */
+export function rescue(desk: Desk, kind: Kind, id?: string): Recovered[] {
+  const done: Recovered[] = []
+  for (const report of desk.reports.abandoned()) {
+    if (id !== undefined && report.id !== id) continue
+    const item = tolerating(() => rollForward(desk, kind, report))
+    if (item)
+      done.push({
+        id: report.id,
+        from: report.from,
+        to: report.to,
+        what: `${report.by} had reported it as ${report.to}, and was stopped before it was moved: moved now`,
+      })
+  }
+  for (const hand of desk.hands.abandoned()) {
+    const named = formOf(kind).named(hand.name)
+    if ('message' in named || (id !== undefined && named.id !== id)) continue
+    const back = tolerating(() => giveBack(desk, kind, named.id, hand))
+    if (back) done.push(back)
+  }
+  return done
+}
+
+/** What is in the way of one is told by `recover` and `doctor`, and keeps nobody from anything else. */
+export function tolerating<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Problem && ['move_refused', 'changed_meanwhile'].includes(error.code)) return undefined
+    throw error
+  }
+}
+
+/** Puts a directory back that a process held when it was stopped. If that was about to claim it, nobody was told. */
+function giveBack(desk: Desk, kind: Kind, id: string, hand: InHand): Recovered | undefined {
+  const held = desk.hands.takeOver(hand)
+  if (!held) return undefined
+  const { origin } = held
+  try {
+    if (isWaiting(kind, origin)) {
+      const entries = entriesIn(held.path) ?? []
+      removeFlags(held.path, formOf(kind).evidence(id, entries, reader(held.path)).claims)
+      for (const { what, token } of desk.records.of(id)) if (what === 'lease') desk.records.end(id, token, origin)
+    }
+    desk.hands.put(held, origin)
+  } catch (error) {
+    desk.hands.putBack(held)
+    throw error
+  }
+  const what = isActive(kind, origin) ? 'a report about it' : isWaiting(kind, origin) ? 'a claim of it' : 'a move of it'
+  return { id, from: origin, to: origin, what: `${what} was stopped half-way: put back` }
+}
+
+/** What was being written when its writer was stopped: nobody ever saw it. */
+export function clearAway(desk: Desk): string[] {
+  const folder = desk.root.own('new')
+  const names = unless(['ENOENT'], folder, () => readdirSync(folder)) ?? []
+  const left = names.filter(name => {
+    const [, pid, start, boot] = /~(\d+)\.([^.]+)\.([^.]+)\.\d+$/.exec(name) ?? []
+    return pid === undefined || isGone({ pid: Number(pid), start: start!, boot: boot! }, Date.now())
+  })
+  for (const name of left) rmSync(desk.root.own('new', name), { recursive: true, force: true })
+  return left
+}

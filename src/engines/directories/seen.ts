@@ -1,0 +1,57 @@
+import { lstatSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+import type { Kind } from '../../core/kind.ts'
+import type { Seen } from '../../core/ledger.ts'
+import type { Desk } from './desk.ts'
+import { fileOf, formOf } from './reading.ts'
+import { QUIETLY } from './root.ts'
+
+/** Under this name, instead of a folder's, the directories of items are remembered: they keep it wherever they are moved. */
+export const TASKS = 'tasks'
+
+/** File systems tell time in steps: what changes twice within one looks the same. */
+const STEP_MS = 50
+/** Those that tell whole seconds only. */
+const COARSE_STEP_MS = 2000
+
+/** How an item's directory looks: `node` is when the file that defines it was written, `changed` when a file in it came or went. */
+export function seenDirectory(name: string, id: string, changed: number, written: number): Seen {
+  return { folder: TASKS, name, item: id, node: written, changed: doubtful(changed), written: changed, complaint: null }
+}
+
+/** How a folder of a status looked when it was listed. */
+export function seenFolder(status: string, { mtimeMs, ino }: Stats): Seen {
+  const seen = { folder: status, name: '.', item: null, complaint: null }
+  return { ...seen, node: ino, changed: doubtful(mtimeMs), written: Date.now() }
+}
+
+/** Negative where it was looked at so soon after it changed that another change might not show. */
+function doubtful(time: number): number {
+  const step = time % 1000 === 0 ? COARSE_STEP_MS : STEP_MS
+  return time > Date.now() - step ? -time : time
+}
+
+/** Remembers how a directory looks that was just written. */
+export function remember(
+  { ledger, root }: Pick<Desk, 'ledger' | 'root'>,
+  kind: Kind,
+  { id, name, status }: { readonly id: string; readonly name: string; readonly status: string },
+): void {
+  const times = timesOf(kind, root.status(status, name), name)
+  if (times) ledger.remember(kind, [seenDirectory(name, id, times.changed, times.written)])
+}
+
+/** Whether a directory may have changed since it was read; undefined where it is not there. */
+export function isChanged({ ledger, root }: Pick<Desk, 'ledger' | 'root'>, kind: Kind, name: string, status: string) {
+  const times = timesOf(kind, root.status(status, name), name)
+  if (!times) return undefined
+  const seen = ledger.file(TASKS, name)
+  return !seen || seen.changed !== times.changed || seen.node !== times.written
+}
+
+function timesOf(kind: Kind, path: string, name: string): { changed: number; written: number } | undefined {
+  const directory = lstatSync(path, QUIETLY)
+  if (!directory?.isDirectory()) return undefined
+  const file = lstatSync(join(path, fileOf(kind, name, formOf(kind).definition)), QUIETLY)
+  return { changed: directory.mtimeMs, written: file?.mtimeMs ?? 0 }
+}

@@ -1,0 +1,342 @@
+import { lstatSync, mkdirSync, readdirSync, renameSync, watch } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import type { Event, Note } from '../../core/event.ts'
+import { ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
+import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
+import type { Ledger } from '../../core/ledger.ts'
+import { openStatuses } from '../../core/lifecycle.ts'
+import { Problem } from '../../core/problem.ts'
+import type {
+  Added,
+  Change,
+  Claim,
+  EventQuery,
+  Finding,
+  Kept,
+  Query,
+  Recovered,
+  Removed,
+  Store,
+  Unreadable,
+} from '../../core/store.ts'
+import { add, load } from './adding.ts'
+import { take } from './claiming.ts'
+import { sinceBoot, thisBoot } from './clock.ts'
+import { type Desk, deskOf, isActive } from './desk.ts'
+import { isLapsed, msLeft } from './lease.ts'
+import { leave } from './leaving.ts'
+import { Looker } from './look.ts'
+import { amend, moveIdle } from './moving.ts'
+import { guarded } from './problems.ts'
+import { nameOf, readBytes, textOf } from './reading.ts'
+import { faults, recover } from './recovering.ts'
+import { clearAway } from './rescuing.ts'
+import { QUIETLY, Root } from './root.ts'
+import { asText } from './writing.ts'
+
+export interface DirectoryStoreOptions {
+  /** The folder of the queue. */
+  readonly top: string
+  /** The workspace: nothing that is read or written lies outside of it. */
+  readonly root: string
+  readonly ledger: Ledger
+  /** Where the events are told, and everything that is not kept in directories lives. */
+  readonly tables: Store
+  /** The kind that is kept in directories. */
+  readonly kind: Kind
+}
+
+/**
+ * Items as directories, one each, in a folder named after their status. The
+ * directories are the truth, and people and scripts move them too; the ledger
+ * follows what is seen there, and says what comes next. What an item is moved
+ * by is a rename; whose it is says one file: see `Records`.
+ */
+export class DirectoryStore implements Store {
+  private readonly desk: Desk
+  private readonly looker: Looker
+  private readonly tables: Store
+  private readonly root: string
+  private readonly kind: Kind
+  /** The texts that were given out last: what becomes of them was decided on these. */
+  private readonly given = new Map<string, Texts>()
+
+  constructor({ top, root, ledger, tables, kind }: DirectoryStoreOptions) {
+    this.desk = deskOf(new Root(top, root, kind), ledger)
+    this.looker = new Looker(this.desk)
+    this.tables = tables
+    this.root = root
+    this.kind = kind
+  }
+
+  async insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]> {
+    this.desk.root.make()
+    this.looker.look(kind)
+    return add(this.desk, kind, drafts, note)
+  }
+
+  async find<T extends Item>(kind: Kind<T>, query: Query): Promise<T[]> {
+    this.look(kind, query)
+    return this.desk.ledger.find(kind, query)
+  }
+
+  async texts(kind: Kind, ids: readonly string[], all = false): Promise<ReadonlyMap<string, Texts>> {
+    const found = new Map<string, Texts>()
+    for (const id of ids) {
+      const [item] = this.desk.ledger.find(kind, { where: { id } })
+      const texts = item && this.textsOf(kind, item, all)
+      if (!texts) continue
+      found.set(id, texts)
+      if (all) continue
+      this.given.set(id, texts)
+      if (this.given.size > 100) this.given.delete(this.given.keys().next().value!)
+    }
+    return found
+  }
+
+  async names(kind: Kind, field: string, where: Readonly<Record<string, string>>): Promise<string[]> {
+    ofLists(kind, [field, ...Object.keys(where)])
+    const items = await this.find(kind, { where, fields: [field] })
+    return [...new Set(items.map(item => String(({ ...item } as Record<string, unknown>)[field])))]
+  }
+
+  async activity(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const times = ids.flatMap(id => {
+      const [item] = this.desk.ledger.find(kind, { where: { id } })
+      const path = item && this.pathOf(kind, item)
+      const stats = path === undefined ? undefined : lstatSync(path, QUIETLY)
+      if (!path || !stats) return []
+      const files = readdirSync(path).map(name => lstatSync(join(path, name), QUIETLY)?.mtimeMs ?? 0)
+      return [[id, new Date(Math.max(stats.mtimeMs, ...files)).toISOString()] as const]
+    })
+    return new Map(times)
+  }
+
+  async unreadable(kind: Kind): Promise<Unreadable[]> {
+    const { ledger, root } = this.desk
+    return root.statuses.flatMap(status =>
+      ledger.complaints(status).map(({ name, complaint }) => ({
+        file: relative(this.root, root.status(status, name)),
+        ...(complaint ?? { line: 1, message: `is no ${kind.name}` }),
+      })),
+    )
+  }
+
+  async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
+    this.look(kind, query)
+    return this.desk.ledger.count(kind, query)
+  }
+
+  async save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T> {
+    const { id, from, fields } = change
+    this.desk.root.make()
+    this.looker.lookOnce(kind, id)
+    const [item] = this.desk.ledger.find(kind, { where: { id } })
+    if (!item || !stands(item, change) || item.status !== from) throw whyNot(kind, item, change)
+    const known = this.given.get(id)
+    this.given.delete(id)
+    const to = fields['status'] ?? from
+    if (to === from) return amend(this.desk, kind, item, change, note, known)
+    if (!isActive(kind, from)) return moveIdle(this.desk, kind, item, change, note, known)
+    const left = leave(this.desk, kind, item, change, note)
+    if (!left) throw whyNot(kind, item, { id })
+    return left
+  }
+
+  async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {
+    const saved: (T | undefined)[] = []
+    for (const change of changes) saved.push(await this.save(kind, change, note).catch(unlessTooLate))
+    return saved
+  }
+
+  async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {
+    if (!this.desk.root.isThere) return undefined
+    this.desk.root.make()
+    return take(this.desk, this.looker, kind, query, claim, note)
+  }
+
+  async takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T[]> {
+    const taken: T[] = []
+    const { limit = 1 } = query
+    for (let item; taken.length < limit && (item = await this.take(kind, query, claim, note)); ) taken.push(item)
+    return taken
+  }
+
+  async renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T> {
+    const { ledger, records } = this.desk
+    const renewed = records.renew(id, token, lease => ({ ...lease, boot: thisBoot(), until: sinceBoot() + leaseMs }))
+    if (renewed) {
+      const held = ledger.together(() => {
+        const [row] = ledger.find(kind, { where: { id } })
+        return row?.token === token && isActive(kind, row.status) ? ledger.renew(kind, id, token, leaseMs) : undefined
+      }, true)
+      if (held) return held
+      this.looker.lookOnce(kind, id)
+    }
+    const [item] = this.desk.ledger.find(kind, { where: { id } })
+    if (renewed && item?.token === token && isActive(kind, item.status)) return item
+    throw whyNot(kind, item, { id, token, renewing: true })
+  }
+
+  async lapsed<T extends Item>(kind: Kind<T>, limit: number): Promise<T[]> {
+    this.looker.look(kind)
+    const { ledger, records } = this.desk
+    return ledger.lapsed(kind, limit).filter(({ id, token }) => {
+      const read = records.lease(id, token)
+      if (!read || isLapsed(read.lease)) return true
+      // Renewed by somebody whose ledger is another.
+      const left = msLeft(read.lease)
+      ledger.together(() => left !== undefined && ledger.renew(kind, id, token, left), true)
+      return false
+    })
+  }
+
+  async load(kind: Kind, items: readonly Kept[]): Promise<void> {
+    this.desk.root.make()
+    this.looker.look(kind, this.desk.root.statuses)
+    load(this.desk, kind, items)
+  }
+
+  /** Moves the directories of the lists away, into the workspace's own folder: what was removed by mistake is still there. */
+  async remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Promise<Removed> {
+    ofLists(kind, Object.keys(where))
+    if (Object.keys(where).length === 0) throw new Error(`Which lists of ${kind.name} are to be removed?`)
+    this.looker.look(kind, this.desk.root.statuses)
+    const { ledger } = this.desk
+    const stamp = note.at.replace(/\D/g, '').slice(0, 14)
+    const trash = join(this.root, '.punchlist', 'trash', `${kind.name}-${stamp}-${process.pid}`)
+    const items = ledger.find(kind, { where })
+    for (const item of items) {
+      const from = this.pathOf(kind, item)
+      const to = join(trash, nameOf(kind, item))
+      guarded(
+        from,
+        () => {
+          mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+          renameSync(from, to)
+        },
+        to,
+      )
+      ledger.together(() => ledger.drop(kind, item, note))
+    }
+    return { count: items.length, to: items.length > 0 ? relative(this.root, trash) : null }
+  }
+
+  async recover(kind: Kind, note: Note, id?: string): Promise<Recovered[]> {
+    if (!this.desk.root.isThere) return []
+    this.desk.root.make()
+    const done = recover(this.desk, kind, note, id)
+    this.looker.look(kind, this.desk.root.statuses)
+    done.push(...recover(this.desk, kind, note, id))
+    clearAway(this.desk)
+    return done
+  }
+
+  async events(query: EventQuery): Promise<Event[]> {
+    this.looker.look(this.kind)
+    return await this.tables.events(query)
+  }
+
+  async changed(seq: number, ms: number, signal?: AbortSignal): Promise<void> {
+    const end = performance.now() + ms
+    for (let left = ms; left > 0 && !signal?.aborted; left = end - performance.now()) {
+      // What others put into the folder is noticed at once where the system tells, and by looking where it does not.
+      const moved = new AbortController()
+      const stop = () => moved.abort()
+      signal?.addEventListener('abort', stop)
+      const watchers = openStatuses(this.kind.lifecycle).flatMap(status =>
+        watching(this.desk.root.status(status), stop),
+      )
+      try {
+        if ((await this.events({ after: seq, limit: 1 })).length > 0) return
+        await this.tables.changed(seq, Math.min(left, LOOK_MS), moved.signal)
+      } finally {
+        signal?.removeEventListener('abort', stop)
+        for (const watcher of watchers) watcher.close()
+      }
+    }
+  }
+
+  async inspect(mend = false): Promise<Finding[]> {
+    const { kind } = this
+    const { root, ledger } = this.desk
+    if (!root.isThere) return []
+    const note = { by: 'doctor', at: new Date().toISOString() }
+    const elsewhere = root.elsewhere()
+    const mended = mend && elsewhere.length === 0 ? await this.recover(kind, note) : []
+    this.looker.look(kind, root.statuses)
+    const bad = await this.unreadable(kind)
+    const names = bad.slice(0, 5).map(({ file, line, message }) => `${file}:${line} ${message}`)
+    const length = Object.values(ledger.count(kind, {})).reduce((sum, n) => sum + n, 0)
+    const left = faults(this.desk, kind, note)
+    return [
+      {
+        check: `${kind.name} directories`,
+        ok: bad.length === 0,
+        detail: bad.length === 0 ? `${length}, each can be read` : `${bad.length} cannot be read: ${names.join('; ')}`,
+        hint: 'Correct them by hand, or move them away; they were left as they are.',
+      },
+      {
+        check: `${kind.name} folders`,
+        ok: elsewhere.length === 0,
+        detail: elsewhere.length === 0 ? 'on one file system' : `on another file system: ${elsewhere.join(', ')}`,
+        hint: 'Put all folders of the queue on one file system.',
+      },
+      {
+        check: `${kind.name} places`,
+        ok: left.length === 0,
+        detail: [...mended, ...left].map(({ id, what }) => `${id}: ${what}`).join('; ') || 'each lies where it belongs',
+        hint: 'Run: punchlist queue recover',
+      },
+    ]
+  }
+
+  async close(): Promise<void> {
+    await this.tables.close()
+  }
+
+  private look(kind: Kind, { where = {}, status }: Pick<Query, 'where' | 'status'>): void {
+    const { id } = where as { id?: unknown }
+    if (typeof id === 'string') this.looker.lookOnce(kind, id)
+    else this.looker.look(kind, status ?? this.desk.root.statuses)
+  }
+
+  private pathOf(kind: Kind, item: Item): string {
+    return this.desk.root.status(item.status, nameOf(kind, item))
+  }
+
+  private textsOf(kind: Kind, item: Item, all: boolean): Texts | undefined {
+    const name = nameOf(kind, item)
+    const path = this.pathOf(kind, item)
+    if (!lstatSync(path, QUIETLY)) return undefined
+    const files = all ? filesBelow(path) : readdirSync(path).filter(file => file.endsWith('.md'))
+    const texts = files.toSorted().flatMap(file => {
+      const bytes = readBytes(join(path, file))
+      if (bytes === undefined) return []
+      if (!('message' in bytes)) return [[textOf(kind, name, file), asText(bytes)] as const]
+      if (!all) return []
+      throw new Problem('unreadable_file', `${join(path, file)} ${bytes.message}`, 'Move it away and try again.', {
+        file,
+      })
+    })
+    return Object.fromEntries(texts)
+  }
+}
+
+const LOOK_MS = 1000
+
+/** The regular files in a directory and below, with slashes; links lead elsewhere and are none. */
+function filesBelow(path: string): string[] {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => relative(path, join(entry.parentPath, entry.name)))
+}
+
+function watching(folder: string, listener: () => void) {
+  try {
+    return [watch(folder, { persistent: true }, listener).on('error', () => undefined)]
+  } catch {
+    // Not there yet, or no watches left: looking now and then remains.
+    return []
+  }
+}

@@ -1,0 +1,163 @@
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Kind, Texts } from '../../core/kind.ts'
+import { Problem } from '../../core/problem.ts'
+import { changedUnderHand, codeOf, guarded, problemFor, unless } from './problems.ts'
+import { thisProcess } from './process.ts'
+import { fileOf, readText } from './reading.ts'
+import { QUIETLY, type Root } from './root.ts'
+
+let count = 0
+
+/** Writes a file under a name that nobody else uses, all of it on disk, and gives back its path: it is then put where it belongs. */
+export function drafted(root: Root, bytes: string | Buffer): string {
+  const { pid, start, boot } = thisProcess()
+  const path = root.own('new', `text~${pid}.${start}.${boot}.${++count}`)
+  guarded(path, () => writeNew(path, bytes))
+  return path
+}
+
+export function writeNew(path: string, text: string | Buffer, settled = true): void {
+  const descriptor = openSync(
+    path,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o600,
+  )
+  try {
+    const bytes = Buffer.from(text as string)
+    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
+    if (settled) fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** An empty file; it may be there already. */
+export function touchFlag(directory: string, name: string): void {
+  const path = join(directory, name)
+  unless(['EEXIST'], path, () => closeSync(openSync(path, 'wx', 0o600)))
+}
+
+/** Takes away empty files that told of a claim. */
+export function removeFlags(directory: string, names: readonly string[]): void {
+  for (const name of names) unless(['ENOENT'], join(directory, name), () => unlinkSync(join(directory, name)))
+}
+
+/** Whether there is a flag of the same meaning, from whatever time. */
+export function hasFlagLike(names: readonly string[], flag: string): boolean {
+  const meaning = (name: string) => name.replace(/\d{8}T\d{6}/, '')
+  return names.some(name => meaning(name) === meaning(flag))
+}
+
+/**
+ * Puts texts into a directory, each old or new at every instant. `known` are
+ * those the writer had read: a text that was not among them is new, and if
+ * somebody else has made it meanwhile, or changed one that was, nothing is
+ * written over it. What was written is taken back when a later one cannot be.
+ */
+export function putTexts(root: Root, kind: Kind, { directory, name }: Place, texts: Texts, known?: Texts): () => void {
+  const undo: (() => void)[] = []
+  const takeBack = () => {
+    for (const step of undo.toReversed()) step()
+  }
+  try {
+    for (const [text, content] of Object.entries(texts)) {
+      const file = checked(fileOf(kind, name, text), false)
+      putOne(root, join(directory, file), bytesOf(content), known && (known[text] ?? null), undo)
+    }
+  } catch (error) {
+    takeBack()
+    throw error
+  }
+  return takeBack
+}
+
+interface Place {
+  readonly directory: string
+  readonly name: string
+}
+
+function putOne(
+  root: Root,
+  path: string,
+  content: string | Buffer,
+  known: string | null | undefined,
+  undo: (() => void)[],
+) {
+  const there = readText(path)
+  if (there === content) return
+  const isNew = known === null || there === undefined
+  const changed = known === undefined ? typeof there === 'object' : (there ?? null) !== known
+  if (changed) throw changedUnderHand(path)
+  const draft = drafted(root, content)
+  try {
+    if (isNew) placeNew(draft, path)
+    else renameSync(draft, path)
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOENT') throw changedUnderHand(path)
+    throw problemFor(error, path)
+  } finally {
+    unless(['ENOENT'], draft, () => unlinkSync(draft))
+  }
+  undo.push(() => (isNew ? unlinkSync(path) : putOne(root, path, there as string, undefined, [])))
+}
+
+/** Only if nobody has the name. */
+function placeNew(draft: string, path: string): void {
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    // Some file systems have no links; there a name that is free is taken by renaming.
+    if (!LINKLESS.has(codeOf(error)) || lstatSync(path, QUIETLY)) throw error
+    renameSync(draft, path)
+  }
+}
+
+const LINKLESS = new Set(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP', 'EMLINK'])
+
+/** Writes the files of a directory that nobody sees yet. */
+export function fillDirectory(kind: Kind, directory: string, name: string, texts: Texts): void {
+  for (const [text, content] of Object.entries(texts)) {
+    const path = join(directory, checked(fileOf(kind, name, text)))
+    guarded(path, () => {
+      if (dirname(path) !== directory) mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      writeNew(path, bytesOf(content), content !== '')
+    })
+  }
+}
+
+const DATA = 'data:application/octet-stream;base64,'
+
+/** A file as a text: what is not UTF-8 in a form that says so. */
+export function asText(bytes: Buffer): string {
+  const text = bytes.toString('utf8')
+  const whole = !text.startsWith(DATA) && (!text.includes('\uFFFD') || Buffer.from(text).equals(bytes))
+  return whole ? text : `${DATA}${bytes.toString('base64')}`
+}
+
+function bytesOf(text: string): string | Buffer {
+  return text.startsWith(DATA) ? Buffer.from(text.slice(DATA.length), 'base64') : text
+}
+
+/** The name of a text names a file in the directory, and never one outside of it. */
+function checked(file: string, deep = true): string {
+  const parts = file.split('/')
+  const odd = parts.some(part => part === '' || part === '.' || part === '..' || part.includes('\0'))
+  if (odd || (!deep && parts.length > 1)) {
+    throw new Problem('bad_input', `"${file.slice(0, 100)}" cannot be the name of a text`, 'Use a plain file name.', {
+      name: file,
+    })
+  }
+  return file
+}
