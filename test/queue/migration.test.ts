@@ -42,6 +42,10 @@ function files(root: string): Record<string, string> {
   return Object.fromEntries(names.toSorted().map(name => [name, readFileSync(join(top, name), 'utf8')]))
 }
 
+function told({ kind, from, to }: { kind: string; from: string; to: string }) {
+  return [kind, from, to]
+}
+
 async function refusal(root: string, dir: string) {
   return await migrate(root, false, dir).then(
     () => undefined,
@@ -60,6 +64,7 @@ const older = {
   'completed/claimed_2025-12-14_101502_4713_req_1236_01_done/req_1236_01_done.4713.completion.md':
     'timestamp: 2025-12-14T11:00:00+01:00\nstatus: completed\nsummary: |\n  ## All of it\n  ```\n  code\n',
   'to_execute/bare_name/bare_name.md': '# Request #0042: Bare\n',
+  'to_execute/req_0008_left/req_0008_left.816.md': 'claimed where it lay\n',
   'to_execute/req_12_short/req_12_short.md': 'short\n',
 }
 
@@ -87,6 +92,8 @@ describe('tasks of older forms', () => {
       'completed/req_1236_01_done/req_1236_01_20251214T100000_completed': '',
       'completed/req_1236_01_done/req_1236_01_20251214T101502_started': '',
       'completed/req_1236_01_done/req_1236_01_done.md': 'part\n',
+      'in_progress/req_0008_left/req_0008_20251214T101500_started': '',
+      'in_progress/req_0008_left/req_0008_left.md': 'claimed where it lay\n',
       'in_progress/req_1234_v2_of_3/artifacts/out.txt': 'kept',
       'in_progress/req_1234_v2_of_3/req_1234_20251214T101500_started': '',
       'in_progress/req_1234_v2_of_3/req_1234_v2_of_3.md': 'seven\n',
@@ -98,7 +105,7 @@ describe('tasks of older forms', () => {
       'to_execute/req_0012_short/req_0012_short.md': 'short\n',
       'to_execute/req_0042_bare_name/req_0042_bare_name.md': '# Request #0042: Bare\n',
     })
-    expect(logs).toHaveLength(4)
+    expect(logs).toHaveLength(5)
     expect(after['in_progress/req_1234_v2_of_3/execution_log.md']).toMatch(
       /## 2025-12-14T10:15:00.000Z - claimed\n\n\*\*By:\*\* process 4711\n/,
     )
@@ -256,7 +263,7 @@ describe('a task that cannot be migrated', () => {
     const root = made({ 'in_progress/req_0001_x/req_0001_x.1.md': 'x' })
     writeFileSync(
       join(root, 'coordination/in_progress/req_0001_x/req_0001_x.1.completion.md'),
-      Buffer.from([0xff, 0xfe, 0]),
+      Buffer.from([0x61, 0xff]),
     )
     expect(await migrate(root, true)).toMatchObject({
       changes: [],
@@ -298,6 +305,8 @@ describe('a migration that was killed', () => {
     for (let done = 0; done <= steps.length; done++) {
       const root = made(older)
       for (const step of steps.slice(0, done)) carryOut(join(root, 'coordination'), step)
+      const left = planFor(join(root, 'coordination')).tasks.flat()
+      expect(left.map(told), `left after ${done} steps`).toEqual(steps.slice(done).map(told))
       await migrate(root, true)
       expect(files(root), `killed after ${done} steps`).toEqual(whole)
       expect((await migrate(root, true)).changes).toEqual([])
