@@ -41,7 +41,7 @@ export const queueMigrate = operation({
     v.object({
       changes: v.array(v.object({ kind: v.string(), from: v.string(), to: v.string(), why: v.string() })),
       applied: v.boolean(),
-      refused: v.array(v.object({ path: v.string(), why: v.string() })),
+      refused: v.array(v.object({ from: v.string(), why: v.string() })),
     }),
   positional: ['dir'],
   async run(caller, { dir, apply = false }) {
@@ -62,7 +62,7 @@ export function planFor(root: string): MigrationPlan {
   for (const folder of ['', ...TASK_STATES]) {
     const inside = join(root, folder)
     if (folder !== '' && !lstatSync(inside, { throwIfNoEntry: false })?.isDirectory()) {
-      if (lstatSync(inside, { throwIfNoEntry: false })) refused.push({ path: folder, why: 'is not a folder' })
+      if (lstatSync(inside, { throwIfNoEntry: false })) refused.push({ from: folder, why: 'is not a folder' })
       continue
     }
     for (const entry of readdirSync(inside, { withFileTypes: true })) {
@@ -137,12 +137,12 @@ function applied(root: string, tasks: readonly (readonly Step[])[]): { steps: St
 }
 
 /** One directory that cannot be read or changed keeps nobody from the others. */
-function attempt(path: string, work: () => unknown): Refusal | undefined {
+function attempt(from: string, work: () => unknown): Refusal | undefined {
   try {
     work()
     return undefined
   } catch (error) {
-    return { path, why: `stopped here: ${(error as Error).message}` }
+    return { from, why: `stopped here: ${(error as Error).message}` }
   }
 }
 

@@ -24,7 +24,7 @@ export interface Step {
 }
 
 export interface Refusal {
-  readonly path: string
+  readonly from: string
   readonly why: string
 }
 
@@ -44,14 +44,14 @@ type Reader = (path: string) => string | undefined
 export function migrationPlan({ directories, others }: Listing, text: Reader): MigrationPlan {
   const refused: Refusal[] = others
     .filter(isLoose)
-    .map(path => ({ path, why: 'is a task file outside of a directory of its own' }))
+    .map(path => ({ from: path, why: 'is a task file outside of a directory of its own' }))
   const old: OldTask[] = []
   const ids = new Map<string, string[]>()
   const taken = (id: string, path: string) => ids.set(id, [...(ids.get(id) ?? []), path])
   for (const directory of directories.toSorted((one, other) => (pathOf(one) < pathOf(other) ? -1 : 1))) {
     const task = oldTask(directory)
     const id = readDirectoryName(directory.name)?.id
-    if (task && 'refused' in task) refused.push({ path: pathOf(directory), why: task.refused })
+    if (task && 'refused' in task) refused.push({ from: pathOf(directory), why: task.refused })
     else if (task) old.push(task)
     if (id !== undefined && !(task && 'path' in task)) taken(id, pathOf(directory))
   }
@@ -67,10 +67,10 @@ export function migrationPlan({ directories, others }: Listing, text: Reader): M
       rivals.length > 0
         ? `${id} is also the id of ${rivals.join(', ')}`
         : stepsFor(task, id, known === undefined, there, text)
-    if (typeof steps === 'string') refused.push({ path: task.path, why: steps })
+    if (typeof steps === 'string') refused.push({ from: task.path, why: steps })
     else if (steps.length > 0) tasks.push(steps)
   }
-  return { tasks, refused: refused.toSorted((one, other) => (one.path < other.path ? -1 : 1)) }
+  return { tasks, refused: refused.toSorted((one, other) => (one.from < other.from ? -1 : 1)) }
 }
 
 function pathOf({ folder, name }: OldDirectory): string {

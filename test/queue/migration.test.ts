@@ -249,7 +249,7 @@ describe('a task that cannot be migrated', () => {
     const other = { 'in_progress/req_0500_z/req_0500_z.1.md': 'z' }
     const root = made({ ...task, ...other })
     const { refused, changes } = await migrate(root, true)
-    expect(refused.map(({ path }) => path)).toEqual(paths)
+    expect(refused.map(({ from }) => from)).toEqual(paths)
     for (const each of refused) expect(each.why).toMatch(why)
     expect(changes.every(({ from }) => from.includes('req_0500'))).toBe(true)
     const after = files(root)
@@ -278,7 +278,7 @@ describe('a task that cannot be migrated', () => {
       'in_progress/req_0002_x/req_0002_x.1.md': 'x',
     })
     const { refused } = await migrate(root, true)
-    expect(refused).toEqual([{ path: expect.stringContaining('req_0001_x'), why: expect.stringContaining('EISDIR') }])
+    expect(refused).toEqual([{ from: expect.stringContaining('req_0001_x'), why: expect.stringContaining('EISDIR') }])
     expect(existsSync(join(root, 'coordination/in_progress/req_0001_x/req_0001_x.1.md'))).toBe(true)
     expect(existsSync(join(root, 'coordination/in_progress/req_0002_x/req_0002_x.md'))).toBe(true)
   })
@@ -290,7 +290,7 @@ describe('a task that cannot be migrated', () => {
     expect(await migrate(root, true)).toEqual({
       changes: [],
       applied: true,
-      refused: [{ path: 'to_execute', why: 'is not a folder' }],
+      refused: [{ from: 'to_execute', why: 'is not a folder' }],
     })
     expect(readFileSync(join(root, 'coordination/elsewhere/req_0001_x/req_0001_x.1.md'), 'utf8')).toBe('x')
   })
