@@ -28,7 +28,16 @@ export const newTask = () => ({
   title: v.pipe(line(300), v.description('what is to be done, in one line')),
   description: v.pipe(words(200_000), v.description('what is to be done')),
   expect: v.pipe(words(50_000), v.description('what the worker is to bring back')),
-  slug: described(v.pipe(v.string(), v.check(isSlug, 'must be words of lower-case letters and digits joined by _, 60 at most, the first not two digits')), 'for its directory; made of the title if absent'),
+  slug: described(
+    v.pipe(
+      v.string(),
+      v.check(
+        isSlug,
+        'must be words of lower-case letters and digits joined by _, 60 at most, the first not two digits',
+      ),
+    ),
+    'for its directory; made of the title if absent',
+  ),
   type: described(v.picklist(TASK_TYPES), 'Standard if absent'),
   priority: described(v.picklist(PRIORITIES), 'NORMAL if absent'),
   targetWorker: described(line(200), 'the only worker it is meant for'),

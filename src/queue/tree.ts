@@ -1,3 +1,4 @@
+import { openStatuses } from '../core/lifecycle.ts'
 import type { Caller } from '../core/operation.ts'
 import { task } from './kind.ts'
 import { locate } from './locating.ts'
@@ -25,10 +26,7 @@ export async function treeOf(
   name: string | undefined,
   limit: number,
 ): Promise<{ tree: TreeNode[]; more: number }> {
-  const roots =
-    name === undefined
-      ? await caller.store.find(task, { where: { parent: '' }, limit: limit + 1 })
-      : [await locate(caller, name)]
+  const roots = name === undefined ? await rootsOf(caller, limit + 1) : [await locate(caller, name)]
   const shown = roots.slice(0, limit)
   const parts = new Map<string, Task[]>()
   // Level by level: one look for each, however many tasks stand in it.
@@ -40,6 +38,15 @@ export async function treeOf(
     }
   }
   return { tree: shown.map(item => nodeOf(item, parts)), more: roots.length - shown.length }
+}
+
+/** Tasks that are no part of another, those with something to do first. */
+async function rootsOf(caller: Caller, limit: number): Promise<Task[]> {
+  const { store } = caller
+  const open = await store.find(task, { where: { parent: '' }, status: openStatuses(task.lifecycle), limit })
+  const finished = ['completed', 'cancelled']
+  const over = open.length < limit ? await store.find(task, { status: finished, limit: limit - open.length }) : []
+  return [...open, ...over.filter(({ parent }) => parent === '')]
 }
 
 /** Depth is bounded by the length of a name: every level takes three characters. */

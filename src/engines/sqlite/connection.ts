@@ -123,7 +123,7 @@ export class Connection {
       this.exec(`
         PRAGMA synchronous = ${this.durability === 'normal' ? 'NORMAL' : 'FULL'};
         PRAGMA fullfsync = ${process.platform === 'darwin' ? 1 : 0};
-        PRAGMA wal_autocheckpoint = 4000;
+        PRAGMA wal_autocheckpoint = 16000;
         PRAGMA journal_size_limit = 67108864;
         PRAGMA cache_size = -32768;`),
     )

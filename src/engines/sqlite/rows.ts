@@ -2,7 +2,6 @@ import type { Event, Note } from '../../core/event.ts'
 import {
   alreadyThere,
   columnsOf,
-  inOrder,
   type Named,
   named,
   ofLists,
@@ -145,25 +144,33 @@ export class Rows {
   }
 
   takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T[] {
-    const { status = [] } = query
-    // The event tells where each was: one status at a time, unless there is only one.
-    if (status.length !== 1) return this.takeFromSeveral(kind, query, claim, note)
     const until = claim.leaseMs === undefined ? null : this.clock.now() + claim.leaseMs
     const changed = Object.keys(claim.fields)
     const brought = changed.map(field => stored(kind, field, claim.fields[field]))
-    const values = [...brought, claim.owner, until, ...statements.valuesOfFirst(query)]
-    const rows = this.connection.lists(statements.take(kind, changed, query), values)
-    const items = rows.map(row => this.item(kind, row))
-    if (items.length > 1) items.sort(inOrder(kind))
-    for (const item of items) this.record(kind, item, status[0]!, note)
-    return items
+    return this.firstOf(kind, query).map(([row, status]) => {
+      const [taken] = this.connection.lists(statements.take(kind, changed), [...brought, claim.owner, until, row])
+      const item = this.item(kind, taken!)
+      this.record(kind, item, status, note)
+      return item
+    })
   }
 
-  private takeFromSeveral<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T[] {
-    const matching = this.find(kind, { ...query, fields: ['status'] })
-    return matching.flatMap(({ id, status }) =>
-      this.takeAll(kind, { where: { id }, status: [status], limit: 1 }, claim, note),
-    )
+  /**
+   * The rows of the first matches, each with its status. Where a field may have
+   * one of several values, one look for each: a single one would pass over
+   * everything that has others.
+   */
+  private firstOf(kind: Kind, query: Query): [row: number, status: string][] {
+    const { where = {}, limit = 1 } = query
+    const several = Object.keys(where).find(field => Array.isArray(where[field]))
+    const values = several === undefined ? [] : (where[several] as readonly (string | number)[])
+    const looks = several === undefined ? [where] : values.map(value => ({ ...where, [several]: value }))
+    const found = looks.flatMap(one => {
+      const look = { ...query, where: one, limit }
+      return this.connection.lists(statements.first(kind, look), statements.valuesOf(look))
+    })
+    if (looks.length > 1 && found.length > 1) found.sort(byColumns(2))
+    return found.slice(0, limit) as unknown as [number, string][]
   }
 
   renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): T {
@@ -267,14 +274,31 @@ export class Rows {
   /** An item from the values of its columns, in their order. */
   private item<T extends Item>(kind: Kind<T>, row: readonly Value[], columns = columnsOf(kind)): T {
     const item: Record<string, unknown> = {}
-    for (let index = 0; index < columns.length; index++) {
-      const name = columns[index]!
-      const value = row[index]!
-      if (value !== null && kind.fields[name] === 'json') item[name] = value === '[]' ? [] : JSON.parse(String(value))
-      else if (value !== null && name === 'leaseUntil') item[name] = this.clock.wall(Number(value))
-      else item[name] = value
+    for (let index = 0; index < columns.length; index++) item[columns[index]!] = row[index]
+    for (const name of jsonFields(kind)) {
+      const value = item[name]
+      if (typeof value === 'string') item[name] = value === '[]' ? [] : value === '{}' ? {} : JSON.parse(value)
     }
+    if (typeof item['leaseUntil'] === 'number') item['leaseUntil'] = this.clock.wall(item['leaseUntil'])
     return item as unknown as T
+  }
+}
+
+const json = new WeakMap<Kind, readonly string[]>()
+
+function jsonFields(kind: Kind): readonly string[] {
+  let names = json.get(kind)
+  if (!names) json.set(kind, (names = Object.keys(kind.fields).filter(name => kind.fields[name] === 'json')))
+  return names
+}
+
+/** Compares rows by the values they have from a column on. */
+function byColumns(first: number): (one: readonly Value[], other: readonly Value[]) => number {
+  return (one, other) => {
+    for (let index = first; index < one.length; index++) {
+      if (one[index] !== other[index]) return one[index]! < other[index]! ? -1 : 1
+    }
+    return 0
   }
 }
 

@@ -1,5 +1,6 @@
 import { activeStatuses, columnsOf, literal, typeOf, whole } from '../../core/keeping.ts'
 import type { Kind } from '../../core/kind.ts'
+import { openStatuses } from '../../core/lifecycle.ts'
 import type { Query } from '../../core/store.ts'
 
 /**
@@ -10,8 +11,20 @@ import type { Query } from '../../core/store.ts'
  */
 
 export function find(kind: Kind, query: Query, columns = wanted(kind, query.fields)): string {
+  // What is open is little, and sorted; what is finished is much, and read in order from an index. Without the plus
+  // SQLite would read that index for both, and pass everything that is finished to find what is open.
+  const open = query.status?.every(name => openStatuses(kind.lifecycle).includes(name))
+  return selection(kind, query, columns, kind.order && open ? '+' : '')
+}
+
+/** The rows of the first matches, which an index of its own gives in order. */
+export function first(kind: Kind, query: Query): string {
+  return selection(kind, query, ['rowid', 'status', ...orderOf(kind)].join(', '), '')
+}
+
+function selection(kind: Kind, query: Query, columns: string, sorted: string): string {
   const { where = {}, status, after, limit, newest = false } = query
-  const shape = ['find', columns, shapeOf(where), status, after !== undefined, limit, newest]
+  const shape = ['find', columns, shapeOf(where), status, after !== undefined, limit, newest, sorted]
   return once(kind, shape, () => {
     const order = orderOf(kind)
     const tuple = order.join(', ')
@@ -20,7 +33,7 @@ export function find(kind: Kind, query: Query, columns = wanted(kind, query.fiel
         ? ''
         : `AND (${tuple}) ${newest ? '<' : '>'} (SELECT ${tuple} FROM ${kind.table} WHERE id = ?)`
     return `SELECT ${columns} FROM ${kind.table} WHERE ${conditions(kind, query)} ${beyond}
-      ORDER BY ${order.map(name => `${name} ${newest ? 'DESC' : 'ASC'}`).join(', ')}
+      ORDER BY ${order.map(name => `${sorted}${name} ${newest ? 'DESC' : 'ASC'}`).join(', ')}
       ${limit === undefined ? '' : `LIMIT ${whole(limit)}`}`
   })
 }
@@ -59,42 +72,17 @@ export function save(kind: Kind, fields: readonly string[], where: Query['where'
   )
 }
 
-export function take(kind: Kind, fields: readonly string[], query: Query): string {
+export function take(kind: Kind, fields: readonly string[]): string {
   return once(
     kind,
-    ['take', fields, shapeOf(query.where), query.status, query.limit],
+    ['take', fields],
     () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} owner = ?, leaseUntil = ?, token = token + 1, revision = revision + 1
-      WHERE rowid IN (${first(kind, query)}) RETURNING ${named(kind)}`,
+      WHERE rowid = ? RETURNING ${named(kind)}`,
   )
-}
-
-/**
- * The rows of the first matches. Where a field may have one of several values,
- * one look for each: a single one would pass over everything that has others.
- */
-function first(kind: Kind, { where = {}, status, limit = 1 }: Query): string {
-  const several = Object.keys(where).find(field => Array.isArray(where[field]))
-  const order = orderOf(kind).join(', ')
-  const look = (condition: string) => `SELECT rowid AS row, ${order} FROM ${kind.table} WHERE ${condition}
-    ORDER BY ${order} LIMIT ${whole(limit)}`
-  if (several === undefined) return `SELECT row FROM (${look(conditions(kind, { where, status }))})`
-  const { [several]: values, ...others } = where
-  const looks = (values as readonly unknown[]).map(
-    () => `SELECT * FROM (${look(`${conditions(kind, { where: others, status })} AND ${column(kind, several)} = ?`)})`,
-  )
-  return `SELECT row FROM (${looks.join(' UNION ALL ')}) ORDER BY ${order} LIMIT ${whole(limit)}`
-}
-
-/** The values of `take`'s query, in the order of its text. */
-export function valuesOfFirst({ where = {} }: Query): (string | number)[] {
-  const several = Object.keys(where).find(field => Array.isArray(where[field]))
-  if (several === undefined) return valuesOf({ where })
-  const { [several]: values, ...others } = where
-  return (values as readonly (string | number)[]).flatMap(value => [...valuesOf({ where: others }), value])
 }
 
 /** What says which of two items comes first. */
-export function orderOf(kind: Kind): readonly string[] {
+function orderOf(kind: Kind): readonly string[] {
   return kind.order ?? [...(kind.place ? [kind.place] : []), 'rowid']
 }
 
@@ -105,8 +93,12 @@ export function renew(kind: Kind): string {
 }
 
 export function lapsed(kind: Kind, limit: number): string {
-  return `SELECT ${named(kind)} FROM ${kind.table} WHERE leaseUntil IS NOT NULL AND leaseUntil < ?
-    ORDER BY leaseUntil LIMIT ${whole(limit)}`
+  return once(
+    kind,
+    ['lapsed', limit],
+    () => `SELECT ${named(kind)} FROM ${kind.table} WHERE leaseUntil IS NOT NULL AND leaseUntil < ?
+      AND ${conditions(kind, { status: activeStatuses(kind) })} ORDER BY leaseUntil LIMIT ${whole(limit)}`,
+  )
 }
 
 /** The values of one field, in the order in which the first item of each was added. */
@@ -165,7 +157,9 @@ function conditions(kind: Kind, { where = {}, status }: Matching): string {
       ? `${column(kind, field)} IN (${value.map(() => '?').join(', ')})`
       : `${column(kind, field)} = ?`,
   )
-  if (status) parts.push(`status IN (${status.map(name => literal(kind, name)).join(', ')})`)
+  // A single one as an equation: a partial index is not recognised in a list of one.
+  if (status?.length === 1) parts.push(`status = ${literal(kind, status[0]!)}`)
+  else if (status) parts.push(`status IN (${status.map(name => literal(kind, name)).join(', ')})`)
   return parts.length > 0 ? parts.join(' AND ') : 'TRUE'
 }
 

@@ -2,7 +2,18 @@ import { statSync } from 'node:fs'
 import type { Event, Note } from '../../core/event.ts'
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Ledger, LedgerKeeper } from '../../core/ledger.ts'
-import type { Added, Change, Claim, EventQuery, Finding, Kept, Query, Recovered, Removed, Unreadable } from '../../core/store.ts'
+import type {
+  Added,
+  Change,
+  Claim,
+  EventQuery,
+  Finding,
+  Kept,
+  Query,
+  Recovered,
+  Removed,
+  Unreadable,
+} from '../../core/store.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { isCurrent, migrate } from './migrate.ts'
 import { Rows } from './rows.ts'

@@ -35,9 +35,13 @@ CREATE TABLE queue_tasks (
 
 -- What is claimed next, found without passing what is finished, blocked or meant for others.
 CREATE INDEX queue_tasks_claim ON queue_tasks(blockers, targetWorker, rank, posted, family, id) WHERE status = 'to_execute';
-CREATE INDEX queue_tasks_status ON queue_tasks(status, rank, posted, family, id);
-CREATE INDEX queue_tasks_parent ON queue_tasks(parent, id) WHERE parent <> '';
-CREATE INDEX queue_tasks_lease ON queue_tasks(leaseUntil) WHERE leaseUntil IS NOT NULL;
+-- Every task in its order, whatever its state: no move touches it.
+CREATE INDEX queue_tasks_order ON queue_tasks(rank, posted, family, id);
+CREATE INDEX queue_tasks_parent ON queue_tasks(parent);
+-- What is open is little: it is found by its state, and sorted.
+CREATE INDEX queue_tasks_claimed ON queue_tasks(leaseUntil) WHERE status = 'in_progress';
+CREATE INDEX queue_tasks_staged ON queue_tasks(id) WHERE status = 'staged';
+CREATE INDEX queue_tasks_error ON queue_tasks(id) WHERE status = 'error';
 CREATE UNIQUE INDEX queue_tasks_identity ON queue_tasks(identity) WHERE identity IS NOT NULL;
 
 -- Which item waits for which, by the table they are in; how many of them are open is counted in the item.
@@ -84,7 +88,11 @@ CREATE TABLE files_queue_tasks (
 
 -- What is claimed next, found without passing what is finished, blocked or meant for others.
 CREATE INDEX files_queue_tasks_claim ON files_queue_tasks(blockers, targetWorker, rank, posted, family, id) WHERE status = 'to_execute';
-CREATE INDEX files_queue_tasks_status ON files_queue_tasks(status, rank, posted, family, id);
-CREATE INDEX files_queue_tasks_parent ON files_queue_tasks(parent, id) WHERE parent <> '';
-CREATE INDEX files_queue_tasks_lease ON files_queue_tasks(leaseUntil) WHERE leaseUntil IS NOT NULL;
+-- Every task in its order, whatever its state: no move touches it.
+CREATE INDEX files_queue_tasks_order ON files_queue_tasks(rank, posted, family, id);
+CREATE INDEX files_queue_tasks_parent ON files_queue_tasks(parent);
+-- What is open is little: it is found by its state, and sorted.
+CREATE INDEX files_queue_tasks_claimed ON files_queue_tasks(leaseUntil) WHERE status = 'in_progress';
+CREATE INDEX files_queue_tasks_staged ON files_queue_tasks(id) WHERE status = 'staged';
+CREATE INDEX files_queue_tasks_error ON files_queue_tasks(id) WHERE status = 'error';
 CREATE INDEX files_queue_tasks_identity ON files_queue_tasks(identity) WHERE identity IS NOT NULL;
