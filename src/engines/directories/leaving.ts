@@ -9,12 +9,12 @@ import { pause } from './clock.ts'
 import { type Desk, isWaiting } from './desk.ts'
 import type { Held } from './hands.ts'
 import { isLapsed, newLease } from './lease.ts'
-import { inTheWay, unless } from './problems.ts'
+import { codeOf, inTheWay, unless } from './problems.ts'
 import { entriesIn, formOf, nameOf, reader } from './reading.ts'
 import { patiently } from './records.ts'
 import type { Report } from './reports.ts'
 import { QUIETLY, syncFolder } from './root.ts'
-import { remember } from './seen.ts'
+import { justWritten } from './seen.ts'
 import { hasFlagLike, putTexts, removeFlags, touchFlag } from './writing.ts'
 
 /**
@@ -42,7 +42,7 @@ export function leave<T extends Item>(desk: Desk, kind: Kind<T>, item: T, change
     desk.reports.remove(report)
     throw lost(kind, item, token)
   }
-  if (resumeIfRenewed(desk, report)) throw whyNot(kind, item, { id })
+  if (resumeIfRenewed(desk, report) || resumeIfWaiting(desk, kind, report)) throw whyNot(kind, item, { id })
   return finish(desk, kind, report)
 }
 
@@ -76,6 +76,22 @@ function resumeIfRenewed(desk: Desk, report: Report): boolean {
   return true
 }
 
+/**
+ * A part that was added at the last moment is waited for all the same. Whoever
+ * adds one tells of it first and then waits for how a decision ends that was
+ * made meanwhile, so one of the two sees the other.
+ */
+function resumeIfWaiting(desk: Desk, kind: Kind, report: Report): boolean {
+  const { id, token, to, name } = report
+  const { waits } = kind
+  if (!waits?.until.includes(to) || lstatSync(desk.root.status(to, name), QUIETLY)) return false
+  const [row] = desk.ledger.find(kind, { where: { id } })
+  if (!row || (row as unknown as Record<string, number>)[waits.blockers] === 0) return false
+  desk.records.resume(id, token, to)
+  desk.reports.remove(report)
+  return true
+}
+
 function lost(kind: Kind, item: Item, token: number): Problem {
   return whyNot(kind, { ...item, token: Math.max(item.token, token) }, { id: item.id, token, renewing: true })
 }
@@ -92,7 +108,8 @@ export function rollForward<T extends Item>(desk: Desk, kind: Kind<T>, report: R
     if (!desk.records.has(id, { what: 'lease', token })) desk.reports.remove(report)
     return undefined
   }
-  return resumeIfRenewed(desk, report) ? undefined : finish(desk, kind, report)
+  const resumed = resumeIfRenewed(desk, report) || resumeIfWaiting(desk, kind, report)
+  return resumed ? undefined : finish(desk, kind, report)
 }
 
 function finish<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): T | undefined {
@@ -180,7 +197,7 @@ function follow<T extends Item>({ ledger, root }: Desk, kind: Kind<T>, report: R
     if (!row || row.token > token || (row.status === to && row.token === token)) return row
     const after = { ...fields, status: to, leaseUntil: null, token: token + (isWaiting(kind, to) ? 1 : 0) }
     const saved = ledger.save(kind, { id, from: row.status, fields: after }, { by, at, why })
-    remember({ ledger, root }, kind, { id, name, status: to })
+    ledger.remember(kind, [justWritten(root, kind, { id, name, status: to })])
     return saved
   }, true)
 }
@@ -196,15 +213,18 @@ export function linkFromParent(desk: Desk, kind: Kind, item: Item, name: string)
   for (let attempt = 1; attempt <= 20; attempt++) {
     for (const status of desk.root.statuses) {
       const path = join(desk.root.status(status, directory), name)
-      const made = unless(['ENOENT'], path, () => unless(['EEXIST'], path, () => link(item.status, name, path)) ?? true)
-      if (made) return
+      if (unless(['ENOENT'], path, () => link(`../../${item.status}/${name}`, path))) return
     }
     // In somebody's hands at the moment.
     pause(5)
   }
 }
 
-function link(status: string, name: string, path: string): true {
-  symlinkSync(`../../${status}/${name}`, path)
+function link(target: string, path: string): true {
+  try {
+    symlinkSync(target, path)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
   return true
 }

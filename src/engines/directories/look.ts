@@ -12,7 +12,7 @@ import { type Found, formOf, nameOf, readDirectory } from './reading.ts'
 import { tokenOf } from './records.ts'
 import { rescue } from './rescuing.ts'
 import { QUIETLY } from './root.ts'
-import { isChanged, seenDirectory, seenFolder, TASKS } from './seen.ts'
+import { doubtful, isChanged, seenDirectory, seenFolder, TASKS } from './seen.ts'
 
 /** Whoever claims one item after another looks so often; others who look meanwhile look for them too. */
 const NOW_AND_THEN_MS = 250
@@ -182,7 +182,7 @@ export class Looker {
     if (!found || !row) return false
     const { lease, fields } = this.standing(kind, status, found)
     const changed = Object.entries(fields).filter(([field, value]) => !isSame(({ ...row } as Fields)[field], value))
-    ledger.remember(kind, [seenDirectory(name, found.id, found.stats.mtimeMs, found.written)])
+    ledger.remember(kind, [seenDirectory(name, found.id, doubtful(found.stats.mtimeMs), found.written)])
     const left = lease && msLeft(lease)
     if (changed.length === 0) return false
     const after = { ...Object.fromEntries(changed), leaseUntil: null }
@@ -222,7 +222,7 @@ export class Looker {
     return {
       id,
       fields: { ...fields, ...counted, identity: added?.identity ?? null },
-      file: seenDirectory(name, id, stats.mtimeMs, written),
+      file: seenDirectory(name, id, doubtful(stats.mtimeMs), written),
       note,
       leaseMs: isActive(kind, status) && lease ? msLeft(lease) : undefined,
     }

@@ -5,7 +5,7 @@ import type { Change } from '../../core/store.ts'
 import { type Desk, isWaiting } from './desk.ts'
 import { entriesIn, formOf, nameOf, reader } from './reading.ts'
 import { syncFolder } from './root.ts'
-import { remember } from './seen.ts'
+import { justWritten } from './seen.ts'
 import { hasFlagLike, putTexts, removeFlags, touchFlag } from './writing.ts'
 
 /** Moves an item that nobody works on: whoever takes its directory first does what they want with it. */
@@ -45,7 +45,7 @@ export function moveIdle<T extends Item>(
     // Somebody who looked was faster; and may have claimed it already.
     if (row && row.revision !== item.revision && (row.status === to || row.token > item.token)) return row
     const saved = ledger.save(kind, { id, from, fields: change.fields }, note)
-    remember(desk, kind, { id, name: held.name, status: to })
+    ledger.remember(kind, [justWritten(root, kind, { id, name: held.name, status: to })])
     return saved
   }, true)
 }
@@ -78,7 +78,7 @@ export function amend<T extends Item>(
   }
   return ledger.together(() => {
     const saved = ledger.save(kind, { id, from: status, fields }, note)
-    remember(desk, kind, { id, name, status })
+    ledger.remember(kind, [justWritten(root, kind, { id, name, status })])
     return saved
   }, true)
 }

@@ -1,4 +1,13 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import type { Note } from '../../core/event.ts'
 import { pause } from './clock.ts'
 import { type Lease, leaseText, overwriteLease, type ReadLease, readLease } from './lease.ts'
@@ -38,6 +47,13 @@ export class Records {
   reserve(id: string): boolean {
     const path = this.root.own('tasks', id)
     return unless(['EEXIST'], path, () => (mkdirSync(path, { mode: 0o700 }), true)) ?? false
+  }
+
+  /** Gives up an id that was taken for an item which was not made after all. */
+  giveUp(id: string): void {
+    const path = this.root.own('tasks', id)
+    unless(['ENOENT'], path, () => unlinkSync(this.root.own('tasks', id, 'added')))
+    unless(['ENOENT', 'ENOTEMPTY'], path, () => rmdirSync(path))
   }
 
   isReserved(id: string): boolean {

@@ -4,7 +4,7 @@ import type { Kind } from '../../core/kind.ts'
 import type { Seen } from '../../core/ledger.ts'
 import type { Desk } from './desk.ts'
 import { fileOf, formOf } from './reading.ts'
-import { QUIETLY } from './root.ts'
+import { QUIETLY, type Root } from './root.ts'
 
 /** Under this name, instead of a folder's, the directories of items are remembered: they keep it wherever they are moved. */
 export const TASKS = 'tasks'
@@ -16,7 +16,7 @@ const COARSE_STEP_MS = 2000
 
 /** How an item's directory looks: `node` is when the file that defines it was written, `changed` when a file in it came or went. */
 export function seenDirectory(name: string, id: string, changed: number, written: number): Seen {
-  return { folder: TASKS, name, item: id, node: written, changed: doubtful(changed), written: changed, complaint: null }
+  return { folder: TASKS, name, item: id, node: written, changed, written: changed, complaint: null }
 }
 
 /** How a folder of a status looked when it was listed. */
@@ -25,20 +25,20 @@ export function seenFolder(status: string, { mtimeMs, ino }: Stats): Seen {
   return { ...seen, node: ino, changed: doubtful(mtimeMs), written: Date.now() }
 }
 
-/** Negative where it was looked at so soon after it changed that another change might not show. */
-function doubtful(time: number): number {
+/** Negative where something was looked at so soon after it changed that another change might not show. */
+export function doubtful(time: number): number {
   const step = time % 1000 === 0 ? COARSE_STEP_MS : STEP_MS
   return time > Date.now() - step ? -time : time
 }
 
-/** Remembers how a directory looks that was just written. */
-export function remember(
-  { ledger, root }: Pick<Desk, 'ledger' | 'root'>,
+/** How a directory looks that we have just written ourselves: nobody else can have written it since, but for the blink of an eye. */
+export function justWritten(
+  root: Root,
   kind: Kind,
   { id, name, status }: { readonly id: string; readonly name: string; readonly status: string },
-): void {
+): Seen {
   const times = timesOf(kind, root.status(status, name), name)
-  if (times) ledger.remember(kind, [seenDirectory(name, id, times.changed, times.written)])
+  return seenDirectory(name, id, times?.changed ?? 0, times?.written ?? 0)
 }
 
 /** Whether a directory may have changed since it was read; undefined where it is not there. */

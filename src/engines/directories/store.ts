@@ -19,12 +19,13 @@ import type {
   Store,
   Unreadable,
 } from '../../core/store.ts'
-import { add, load } from './adding.ts'
+import { add } from './adding.ts'
 import { take } from './claiming.ts'
 import { sinceBoot, thisBoot } from './clock.ts'
 import { type Desk, deskOf, isActive } from './desk.ts'
 import { isLapsed, msLeft } from './lease.ts'
 import { leave } from './leaving.ts'
+import { load } from './loading.ts'
 import { Looker } from './look.ts'
 import { amend, moveIdle } from './moving.ts'
 import { guarded } from './problems.ts'

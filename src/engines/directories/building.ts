@@ -1,0 +1,75 @@
+import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import type { Kind, Texts } from '../../core/kind.ts'
+import type { Fields } from '../../core/lifecycle.ts'
+import { Problem } from '../../core/problem.ts'
+import type { Desk } from './desk.ts'
+import { guarded, inTheWay, unless } from './problems.ts'
+import { thisProcess } from './process.ts'
+import { formOf, readDirectory } from './reading.ts'
+import { QUIETLY, syncFolder } from './root.ts'
+import { fillDirectory } from './writing.ts'
+
+let count = 0
+
+/** A directory that is whole, where nobody sees it yet. */
+export interface Built {
+  readonly id: string
+  readonly name: string
+  readonly status: string
+  readonly path: string
+}
+
+export function build(
+  desk: Desk,
+  kind: Kind,
+  own: { id: string; status: string; fields: Fields },
+  texts: Texts,
+): Built {
+  const { id, status, fields } = own
+  const name = formOf(kind).name({ ...fields, id })
+  const { pid, start, boot } = thisProcess()
+  const path = desk.root.own('new', `${name}~${pid}.${start}.${boot}.${++count}`)
+  guarded(path, () => mkdirSync(path, { mode: 0o700 }))
+  fillDirectory(kind, path, name, texts)
+  const read = readDirectory(kind, path, name)
+  if (!read || 'message' in read) {
+    rmSync(path, { recursive: true, force: true })
+    throw new Problem('bad_input', `${name}: ${read?.message ?? 'is gone'}`, 'Correct what it says and add it again.', {
+      id,
+    })
+  }
+  return { id, name, status, path }
+}
+
+/** Puts what was built in its place, all of it or nothing; each folder is synced once. */
+export function appear(desk: Desk, built: readonly Built[]): void {
+  const folders = new Set(built.map(({ status }) => status))
+  const shown: Built[] = []
+  try {
+    for (const status of folders) desk.root.makeStatus(status)
+    for (const { path, name, status } of built) {
+      const other = desk.root.statuses.find(folder => lstatSync(desk.root.status(folder, name), QUIETLY))
+      if (other !== undefined) throw inTheWay(name, 'new', other === status ? status : `${status} (it is in ${other})`)
+      syncFolder(path)
+    }
+    for (const one of built) {
+      const to = desk.root.status(one.status, one.name)
+      guarded(one.path, () => renameSync(one.path, to), to)
+      shown.push(one)
+    }
+    for (const status of folders) syncFolder(desk.root.status(status))
+    syncFolder(desk.root.own('tasks'))
+  } catch (error) {
+    disappear(desk, shown)
+    for (const { path } of built) rmSync(path, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** Takes away what has just been put down. Whoever has claimed it meanwhile may keep it. */
+export function disappear(desk: Desk, built: readonly Built[]): void {
+  for (const { status, name, path } of built) {
+    unless(['ENOENT'], path, () => renameSync(desk.root.status(status, name), path))
+    rmSync(path, { recursive: true, force: true })
+  }
+}
