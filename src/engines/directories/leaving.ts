@@ -46,9 +46,13 @@ export function leave<T extends Item>(desk: Desk, kind: Kind<T>, item: T, change
   return finish(desk, kind, report)
 }
 
-/** Somebody without a claim acts on what a script has moved here: it becomes theirs for the moment. */
+/**
+ * Somebody without a claim acts on what a script has moved here: it becomes
+ * theirs for the moment, with a lease that has run out, so that nobody waits for
+ * it should they be killed before they have decided.
+ */
 function adopt(desk: Desk, { id, token, status }: Item, { by, at }: Note): number {
-  return desk.records.begin(id, token + 1, newLease(by, at, undefined), status)
+  return desk.records.begin(id, token + 1, newLease(by, at, -1), status)
 }
 
 function refuseWhileHeld(desk: Desk, kind: Kind, item: Item, token: number): void {

@@ -113,6 +113,7 @@ export class Root {
   }
 
   private makeOne(path: string): void {
+    if (lstatSync(path, QUIETLY)?.isDirectory()) return
     const fresh = unless(['EEXIST'], path, () => mkdirSync(path, { recursive: path === this.top, mode: 0o700 }) ?? path)
     if (fresh === undefined && lstatSync(path).isSymbolicLink() && !this.isInside(path)) throw leadsOut(path)
   }
