@@ -94,17 +94,6 @@ function meant({ waits }: Kind, fields: Fields, ids: readonly string[]): Fields 
   return { [waits.on]: names.map(name => known(String(name))) }
 }
 
-/** Compares items by what says which comes first. */
-export function inOrder(kind: Kind): (one: Item, other: Item) => number {
-  const order = (kind.order ?? (kind.place ? [kind.place] : [])) as readonly (keyof Item)[]
-  return (one, other) => {
-    for (const field of order) {
-      if (one[field] !== other[field]) return one[field]! < other[field]! ? -1 : 1
-    }
-    return 0
-  }
-}
-
 /** The number that an item has taken in its list; 0 for none. */
 export function numberOf(kind: Kind, fields: Fields): number {
   const number = kind.numbers?.of(fields) ?? 0

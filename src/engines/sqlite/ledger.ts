@@ -1,5 +1,5 @@
 import type { Note } from '../../core/event.ts'
-import { columnsOf, inOrder, listKey, numberOf, stored } from '../../core/keeping.ts'
+import { columnsOf, listKey, numberOf, stored } from '../../core/keeping.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import type { Discovery, Ledger, Seen, Stamps } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
@@ -27,14 +27,8 @@ export class SqliteLedger implements Ledger {
     return this.rows.find(mirrorOf(kind), query)
   }
 
-  /** One look for each value where a field has several: a single one would read and sort all that match. */
   first<T extends Item>(kind: Kind<T>, query: Query): T[] {
-    const { where = {}, limit } = query
-    const several = Object.keys(where).find(field => Array.isArray(where[field]))
-    if (several === undefined) return this.find(kind, query)
-    const values = where[several] as readonly (string | number)[]
-    const found = values.flatMap(value => this.find(kind, { ...query, where: { ...where, [several]: value } }))
-    return found.toSorted(inOrder(kind)).slice(0, limit)
+    return this.rows.first(mirrorOf(kind), query)
   }
 
   count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Record<string, number> {

@@ -147,30 +147,36 @@ export class Rows {
     const until = claim.leaseMs === undefined ? null : this.clock.now() + claim.leaseMs
     const changed = Object.keys(claim.fields)
     const brought = changed.map(field => stored(kind, field, claim.fields[field]))
-    return this.firstOf(kind, query).map(([row, status]) => {
-      const [taken] = this.connection.lists(statements.take(kind, changed), [...brought, claim.owner, until, row])
+    return this.firstOf(kind, query, 'rowid, status', 2).map(([row, status]) => {
+      const [taken] = this.connection.lists(statements.take(kind, changed), [...brought, claim.owner, until, row!])
       const item = this.item(kind, taken!)
-      this.record(kind, item, status, note)
+      this.record(kind, item, String(status), note)
       return item
     })
   }
 
+  /** What `take` would give out first. */
+  first<T extends Item>(kind: Kind<T>, query: Query): T[] {
+    const columns = columnsOf(kind)
+    return this.firstOf(kind, query, columns.join(', '), columns.length).map(row => this.item(kind, row))
+  }
+
   /**
-   * The rows of the first matches, each with its status. Where a field may have
-   * one of several values, one look for each: a single one would pass over
-   * everything that has others.
+   * Some columns of the first matches. Where a field may have one of several
+   * values, one look for each: a single one would pass over everything that has
+   * others.
    */
-  private firstOf(kind: Kind, query: Query): [row: number, status: string][] {
+  private firstOf(kind: Kind, query: Query, columns: string, count: number): Value[][] {
     const { where = {}, limit = 1 } = query
     const several = Object.keys(where).find(field => Array.isArray(where[field]))
     const values = several === undefined ? [] : (where[several] as readonly (string | number)[])
     const looks = several === undefined ? [where] : values.map(value => ({ ...where, [several]: value }))
     const found = looks.flatMap(one => {
       const look = { ...query, where: one, limit }
-      return this.connection.lists(statements.first(kind, look), statements.valuesOf(look))
+      return this.connection.lists(statements.first(kind, look, columns), statements.valuesOf(look))
     })
-    if (looks.length > 1 && found.length > 1) found.sort(byColumns(2))
-    return found.slice(0, limit) as unknown as [number, string][]
+    if (looks.length > 1 && found.length > 1) found.sort(byColumns(count))
+    return found.slice(0, limit)
   }
 
   renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): T {

@@ -17,9 +17,9 @@ export function find(kind: Kind, query: Query, columns = wanted(kind, query.fiel
   return selection(kind, query, columns, kind.order && open ? '+' : '')
 }
 
-/** The rows of the first matches, which an index of its own gives in order. */
-export function first(kind: Kind, query: Query): string {
-  return selection(kind, query, ['rowid', 'status', ...orderOf(kind)].join(', '), '')
+/** The first matches, which an index of its own gives in order; behind the columns comes what they are ordered by. */
+export function first(kind: Kind, query: Query, columns = named(kind)): string {
+  return selection(kind, query, [columns, ...orderOf(kind)].join(', '), '')
 }
 
 function selection(kind: Kind, query: Query, columns: string, sorted: string): string {
