@@ -101,7 +101,9 @@ export async function nothingToClaim(caller: Caller, worker = caller.by): Promis
 /** Gives a claimed task back, so that anyone may take it. */
 export async function returnTask(caller: Caller, name: string, given?: number, reason?: string): Promise<Task> {
   const item = await locate(caller, name)
-  if (item.status === 'to_execute' && tokenFor(caller, item.id, given) === undefined) return item
+  // Giving it back has ended the claim with this token, or the end of its lease has: anyone may take it now.
+  if (item.status === 'to_execute' && (tokenFor(caller, item.id, given) ?? item.token - 1) === item.token - 1)
+    return item
   refuseUnlessFrom(item, 'in_progress')
   const who = acting(caller, item, given, reason)
   const note = { at: who.at, by: who.by, what: 'returned', note: reason }

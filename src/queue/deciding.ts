@@ -1,3 +1,4 @@
+import { oneLine } from '../core/markdown.ts'
 import { amend, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
@@ -47,8 +48,8 @@ export async function waive(
       { id: item.id, waitsFor: known },
     )
   }
-  const added = Object.fromEntries(ids.map(id => [id, reason]))
-  const who = acting(caller, item, given, `without ${ids.join(', ')}: ${reason}`)
+  const added = Object.fromEntries(ids.map(id => [id, oneLine(reason)]))
+  const who = acting(caller, item, given, `without ${ids.join(', ')}: ${oneLine(reason)}`)
   let waived: Readonly<Record<string, string>> = {}
   return await amend(caller.store, task, {
     id: item.id,

@@ -80,11 +80,22 @@ export interface Milestone {
   readonly token?: number | undefined
 }
 
-/** Reports a milestone of a task that is being worked on; with `needs`, it waits for a reply from then on. */
+/**
+ * Reports a milestone of a task that is being worked on; with `needs`, it waits
+ * for a reply from then on. The same words again, while nobody has replied, are
+ * the same milestone.
+ */
 export async function checkpointTask(caller: Caller, name: string, milestone: Milestone): Promise<Task> {
   const { summary, needs, token } = milestone
   const item = await locate(caller, name)
   const who = acting(caller, item, token)
+  const told = (number: number) => checkpoint(number, { at: who.at, by: who.by, summary, needs })
+  if (item.status === 'in_progress' && (who.token ?? item.token) === item.token) {
+    const texts = (await caller.store.texts(task, [item.id])).get(item.id) ?? {}
+    const last = texts[checkpointName(item.checkpoints)]
+    const replied = texts[replyName(item.checkpoints)] !== undefined
+    if (last !== undefined && !replied && withoutTime(last) === withoutTime(told(item.checkpoints))) return item
+  }
   let number = 0
   return await amend(caller.store, task, {
     id: item.id,
@@ -96,7 +107,7 @@ export async function checkpointTask(caller: Caller, name: string, milestone: Mi
       number = now.checkpoints + 1
       return { checkpoints: number, awaiting: needs === undefined ? 0 : 1 }
     },
-    texts: () => ({ [checkpointName(number)]: checkpoint(number, { at: who.at, by: who.by, summary, needs }) }),
+    texts: () => ({ [checkpointName(number)]: told(number) }),
   })
 }
 

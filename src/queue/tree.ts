@@ -43,10 +43,12 @@ export async function treeOf(
 /** Tasks that are no part of another, those with something to do first. */
 async function rootsOf(caller: Caller, limit: number): Promise<Task[]> {
   const { store } = caller
-  const open = await store.find(task, { where: { parent: '' }, status: openStatuses(task.lifecycle), limit })
+  const where = { parent: '' }
+  const open = await store.find(task, { where, status: openStatuses(task.lifecycle), limit })
   const finished = ['completed', 'cancelled']
-  const over = open.length < limit ? await store.find(task, { status: finished, limit: limit - open.length }) : []
-  return [...open, ...over.filter(({ parent }) => parent === '')]
+  const over =
+    open.length < limit ? await store.find(task, { where, status: finished, limit: limit - open.length }) : []
+  return [...open, ...over]
 }
 
 /** Depth is bounded by the length of a name: every level takes three characters. */
