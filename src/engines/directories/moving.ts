@@ -33,21 +33,30 @@ export function moveIdle<T extends Item>(
     const names = entries.map(entry => entry.name)
     if (flag !== undefined && !hasFlagLike(names, flag)) touchFlag(path, flag)
     syncFolder(path)
-    hands.put(held, to)
+    // In one transaction: whoever looks meanwhile waits for it, and does not take the move for somebody else's.
+    const saved = ledger.together(() => {
+      hands.put(held, to)
+      return follow(desk, kind, item, held.name, change, note)
+    }, true)
+    syncFolder(root.status(to))
+    syncFolder(root.status(from))
+    return saved
   } catch (error) {
     hands.putBack(held)
     throw error
   }
-  syncFolder(root.status(to))
-  syncFolder(root.status(from))
-  return ledger.together(() => {
-    const [row] = ledger.find(kind, { where: { id } })
-    // Somebody who looked was faster; and may have claimed it already.
-    if (row && row.revision !== item.revision && (row.status === to || row.token > item.token)) return row
-    const saved = ledger.save(kind, { id, from, fields: change.fields }, note)
-    ledger.remember(kind, [justWritten(root, kind, { id, name: held.name, status: to })])
-    return saved
-  }, true)
+}
+
+/** Tells of it, unless somebody who looked was faster; they may have claimed it already. */
+function follow<T extends Item>(desk: Desk, kind: Kind<T>, item: T, name: string, change: Change, note: Note): T {
+  const { root, ledger } = desk
+  const { id, status: from } = item
+  const to = String(change.fields['status'])
+  const [row] = ledger.find(kind, { where: { id } })
+  if (row && row.revision !== item.revision && (row.status === to || row.token > item.token)) return row
+  const saved = ledger.save(kind, { id, from, fields: change.fields }, note)
+  ledger.remember(kind, [justWritten(root, kind, { id, name, status: to })])
+  return saved
 }
 
 /** Changes what an item says where it lies. */
