@@ -155,10 +155,13 @@ async function whyNotClaimed(caller: Caller, item: Task, worker: string, otherwi
     )
   }
   if (status === 'in_progress') {
+    const whose = item.owner === null ? 'in progress, without a lease' : `${item.owner}'s`
     return new Problem(
       'move_refused',
-      `${id} is ${item.owner ?? 'somebody'}'s${item.leaseUntil ? ` until ${item.leaseUntil}` : ''}`,
-      'Claim another task (punchlist queue claim), or wait until its lease runs out.',
+      `${id} is ${whose}${item.leaseUntil ? ` until ${item.leaseUntil}` : ''}`,
+      item.leaseUntil
+        ? 'Claim another task (punchlist queue claim), or wait until its lease runs out.'
+        : `Claim another task (punchlist queue claim); if nobody works on it, give it back: punchlist queue return ${id}.`,
       { id, from: status, to: 'in_progress', owner: item.owner, leaseUntil: item.leaseUntil },
     )
   }

@@ -43,7 +43,7 @@ export const taskDirectory: DirectoryForm = {
         awaiting: awaiting ? 1 : 0,
         waived: waivers === undefined ? {} : readWaivers(waivers),
       },
-      complaints: [...complaints, ...startedTwice(claims)],
+      complaints: [...complaints, ...startedTwice(claims), ...inItself(entries)],
       claims,
     }
   },
@@ -67,6 +67,12 @@ function isThere(entries: readonly Entry[], name: string): boolean {
 
 function startedTwice(claims: readonly string[]): string[] {
   return claims.length < 2 ? [] : [`it has ${claims.length} started flags, and the newest counts: ${claims.join(', ')}`]
+}
+
+/** `mv` puts a directory into one that has its name already: there, it lies beside the file of that name. */
+function inItself(entries: readonly Entry[]): string[] {
+  const nested = entries.filter(({ name, isFile }) => !isFile && isThere(entries, `${name}.md`))
+  return nested.map(({ name }) => `has another ${name} in it: compare the two, and move one of them away`)
 }
 
 /** The last checkpoint, and whether it waits for an answer that is not there. */

@@ -61,5 +61,10 @@ describe.each(ENGINES)('a worker that waits for work, on %s', (_engine, environm
     const tasks = (await Promise.all(waiting)).map(ran => answered(ran).task)
     expect(new Set(tasks.map(({ id }) => id)).size).toBe(3)
     expect(tasks.map(({ owner }) => owner)).toEqual(['w1', 'w2', 'w3'])
+    // Whoever saw it first, the log tells who released it.
+    expect((await typist.show('1')).history.slice(0, 2)).toMatchObject([
+      { to: 'staged', by: 'tester', why: null },
+      { to: 'to_execute', by: 'tester', why: null },
+    ])
   })
 })

@@ -1,6 +1,7 @@
 import type { Note } from '../../core/event.ts'
 import type { Item, Kind } from '../../core/kind.ts'
-import { openStatuses } from '../../core/lifecycle.ts'
+import { type Fields, openStatuses, standing } from '../../core/lifecycle.ts'
+import { same } from '../../core/move.ts'
 import type { Recovered } from '../../core/store.ts'
 import { type Desk, isActive, isWaiting } from './desk.ts'
 import { isLapsed } from './lease.ts'
@@ -45,7 +46,10 @@ function misplaced(desk: Desk, kind: Kind, item: Item, note: Note): Fault[] {
     to,
     what: why,
     mend: () => {
-      const fields = { status: to, ...(isWaiting(kind, to) ? { owner: null, startedAt: null, finishedAt: null } : {}) }
+      const told = isWaiting(kind, to) ? {} : form.evidence(id, entries, reader(path)).fields
+      const before: Fields = { ...item }
+      const after = Object.entries(standing(kind.lifecycle, before, to, told, note.at))
+      const fields = Object.fromEntries(after.filter(([field, value]) => !same(before[field], value)))
       leave(desk, kind, item, { id, from, fields, lapsed: only, token: held?.token }, { ...note, why })
     },
   })

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, renameSync, watch } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { Event, Note } from '../../core/event.ts'
-import { ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
+import { activeStatuses, ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Ledger } from '../../core/ledger.ts'
 import { openStatuses } from '../../core/lifecycle.ts'
@@ -29,7 +29,7 @@ import { load } from './loading.ts'
 import { Looker } from './look.ts'
 import { amend, moveIdle } from './moving.ts'
 import { guarded } from './problems.ts'
-import { nameOf, readBytes, textOf } from './reading.ts'
+import { entriesIn, formOf, nameOf, readBytes, reader, textOf } from './reading.ts'
 import { faults, recover } from './recovering.ts'
 import { clearAway } from './rescuing.ts'
 import { QUIETLY, Root } from './root.ts'
@@ -115,12 +115,32 @@ export class DirectoryStore implements Store {
 
   async unreadable(kind: Kind): Promise<Unreadable[]> {
     const { ledger, root } = this.desk
-    return root.statuses.flatMap(status =>
-      ledger.complaints(status).map(({ name, complaint }) => ({
-        file: relative(this.root, root.status(status, name)),
-        ...(complaint ?? { line: 1, message: `is no ${kind.name}` }),
-      })),
+    const bad = root.statuses.flatMap(status =>
+      ledger
+        .complaints(status)
+        .filter(({ name }) => !this.isItem(kind, status, name))
+        .map(({ name, complaint }) => ({
+          file: relative(this.root, root.status(status, name)),
+          ...(complaint ?? { line: 1, message: `is no ${kind.name}` }),
+        })),
     )
+    return [...bad, ...this.odd(kind)]
+  }
+
+  /** Whether something of this name was put right since somebody complained of it. */
+  private isItem(kind: Kind, status: string, name: string): boolean {
+    const named = formOf(kind).named(name)
+    const [row] = 'id' in named ? this.desk.ledger.find(kind, { where: { id: named.id } }) : []
+    return row?.status === status && nameOf(kind, row) === name
+  }
+
+  /** What is wrong in directories that are worked on; they are items all the same. */
+  private odd(kind: Kind): Unreadable[] {
+    return this.desk.ledger.find(kind, { status: activeStatuses(kind) }).flatMap(item => {
+      const path = this.pathOf(kind, item)
+      const { complaints } = formOf(kind).evidence(item.id, entriesIn(path) ?? [], reader(path))
+      return complaints.map(message => ({ file: relative(this.root, path), line: 1, message }))
+    })
   }
 
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
