@@ -1,12 +1,13 @@
 import type { Note } from '../../core/event.ts'
 import type { Item, Kind } from '../../core/kind.ts'
+import { openStatuses } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Claim, Query } from '../../core/store.ts'
 import type { Desk } from './desk.ts'
 import type { Held } from './hands.ts'
 import { newLease } from './lease.ts'
 import type { Looker } from './look.ts'
-import { entriesIn, formOf, nameOf, reader } from './reading.ts'
+import { entriesIn, formOf, nameOf, namingFields, reader } from './reading.ts'
 import { removeFlags, touchFlag } from './writing.ts'
 
 /** So many are looked up at first: others are claiming at the same time, and what they have in their hands is passed by. */
@@ -26,11 +27,12 @@ export function take<T extends Item>(
   claim: Claim,
   note: Note,
 ): T | undefined {
-  looker.lookNowAndThen(kind)
+  const fields = ['status', 'token', ...namingFields(kind)]
+  looker.lookNowAndThen(kind, query.status ?? openStatuses(kind.lifecycle))
   for (;;) {
     const missed = new Set<string>()
     for (let limit = FIRST; ; limit *= 4) {
-      const candidates = desk.ledger.first(kind, { ...query, limit })
+      const candidates = desk.ledger.first(kind, { ...query, limit, fields })
       for (const item of candidates) {
         if (missed.has(item.id)) continue
         const taken = claimOne(desk, kind, item, claim, note, query)

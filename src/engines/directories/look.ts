@@ -8,7 +8,7 @@ import { Problem } from '../../core/problem.ts'
 import { sinceBoot } from './clock.ts'
 import { type Desk, isActive, isWaiting } from './desk.ts'
 import { msLeft } from './lease.ts'
-import { type Found, formOf, nameOf, readDirectory } from './reading.ts'
+import { type Found, formOf, nameOf, namingFields, readDirectory } from './reading.ts'
 import { tokenOf } from './records.ts'
 import { rescue } from './rescuing.ts'
 import { QUIETLY } from './root.ts'
@@ -26,12 +26,12 @@ export class Looker {
     this.desk = desk
   }
 
-  /** The same as `look`, unless somebody has just looked. */
-  lookNowAndThen(kind: Kind): void {
+  /** Looks at the folders that are claimed from, unless somebody has just looked. */
+  lookNowAndThen(kind: Kind, statuses: readonly string[]): void {
     if (sinceBoot() - this.looked < NOW_AND_THEN_MS) return
     this.looked = sinceBoot()
-    const latest = openStatuses(kind.lifecycle).map(status => this.desk.ledger.file(status, '.')?.written ?? 0)
-    if (Math.abs(Date.now() - Math.min(...latest)) > NOW_AND_THEN_MS) this.look(kind)
+    const latest = statuses.map(status => this.desk.ledger.file(status, '.')?.written ?? 0)
+    if (Math.abs(Date.now() - Math.min(...latest)) > NOW_AND_THEN_MS) this.look(kind, statuses)
   }
 
   /**
@@ -85,7 +85,7 @@ export class Looker {
     const active = isActive(kind, status)
     if (stats && seen?.changed === stats.mtimeMs && seen.node === stats.ino && !active) return false
     const names = stats ? readdirSync(root.status(status)).filter(name => !name.startsWith('.')) : []
-    const known = this.known(kind, status, names)
+    const known = this.known(kind, status)
     const appeared = names.filter(name => !known.has(name))
     const there = new Set(names)
     const vanished = [...known].filter(([name]) => !there.has(name))
@@ -96,9 +96,12 @@ export class Looker {
     if (![appeared, vanished, touched, bad].some(list => list.length > 0) && !stale) return false
     return ledger.together(() => {
       let changed = false
+      // Whoever held the lock until now may have seen the same, or have moved something.
+      const now = appeared.length + vanished.length > 0 ? this.known(kind, status) : known
       for (const { name } of bad) ledger.forget(status, name)
-      for (const [name, id] of vanished) changed = this.find(kind, status, name, id) || changed
-      changed = this.takeIn(kind, status, appeared, unknown) || changed
+      for (const [name, id] of vanished) changed = (now.has(name) && this.find(kind, status, name, id)) || changed
+      const fresh = appeared.filter(name => !now.has(name))
+      changed = this.takeIn(kind, status, fresh, unknown) || fresh.length < appeared.length || changed
       for (const name of touched) changed = this.refresh(kind, status, name) || changed
       if (folder) ledger.remember(kind, [folder])
       return changed
@@ -106,11 +109,8 @@ export class Looker {
   }
 
   /** The names of the directories that are known to lie in a folder, with their items. */
-  private known(kind: Kind, status: string, names: readonly string[]): Map<string, string> {
-    const form = formOf(kind)
-    const fields = names.map(name => form.named(name)).find(named => !('message' in named))
-    const needed = fields && 'fields' in fields ? Object.keys(fields.fields) : undefined
-    const rows = this.desk.ledger.find(kind, { status: [status], fields: needed })
+  private known(kind: Kind, status: string): Map<string, string> {
+    const rows = this.desk.ledger.find(kind, { status: [status], fields: namingFields(kind) })
     return new Map(rows.map(row => [nameOf(kind, row), row.id]))
   }
 
@@ -212,7 +212,6 @@ export class Looker {
     const counted = waits ? { [waits.blockers]: 0, [waits.children]: 0 } : {}
     const { fields, lease } = this.standing(kind, status, found)
     const added = this.desk.records.added(id)
-    this.desk.records.reserve(id)
     const seen = new Date().toISOString()
     const note = added ?? {
       by: 'someone',

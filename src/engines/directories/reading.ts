@@ -31,6 +31,21 @@ export function nameOf(kind: Kind, item: Item): string {
   return formOf(kind).name(item as unknown as Fields)
 }
 
+const naming = new WeakMap<Kind, readonly string[]>()
+
+/** The fields that the name of an item's directory is made of, and those that tell its place among others: enough to claim it. */
+export function namingFields(kind: Kind): readonly string[] {
+  let fields = naming.get(kind)
+  if (!fields) {
+    const asked = new Set<string>(kind.order ?? [])
+    const asking = new Proxy({}, { get: (_, field) => (asked.add(String(field)), '') })
+    formOf(kind).name(asking)
+    fields = [...asked].filter(field => field !== 'id')
+    naming.set(kind, fields)
+  }
+  return fields
+}
+
 /** The name of the file that a text is kept in. */
 export function fileOf(kind: Kind, name: string, text: string): string {
   return text === formOf(kind).definition ? `${name}.md` : text

@@ -49,6 +49,11 @@ export class Root {
     return existsSync(this.top)
   }
 
+  /** Whether we have made, or seen, every folder there has to be. */
+  get isMade(): boolean {
+    return this.made
+  }
+
   /** What the file system says of a status's folder; undefined where it is not there. Refuses one that leads elsewhere. */
   folder(status: string): Stats | undefined {
     const path = this.status(status)
@@ -63,7 +68,7 @@ export class Root {
 
   /** Makes every folder there has to be. */
   make(): void {
-    if (this.made && existsSync(this.own('private'))) return
+    if (this.made) return
     this.makeOne(this.top)
     if (!this.isInside(this.top)) throw leadsOut(this.top)
     for (const status of this.kind.directory!.folders) this.makeOne(this.status(status))

@@ -171,7 +171,7 @@ export class DirectoryStore implements Store {
   }
 
   async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {
-    if (!this.desk.root.isThere) return undefined
+    if (!this.desk.root.isMade && !this.desk.root.isThere) return undefined
     this.desk.root.make()
     return take(this.desk, this.looker, kind, query, claim, note)
   }
