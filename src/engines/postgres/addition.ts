@@ -43,7 +43,7 @@ export function addition(
   const appended = kind.place !== undefined && !places
   const sql = `WITH ${appended ? `p AS MATERIALIZED (SELECT ${endOf(statements, kind, drafts[0]!, bound)} AS place),` : ''}
     u AS (${inserting(statements, kind, rows, bound, appended)} RETURNING *),
-    ${drafts.some(({ texts }) => texts) ? `${keepingTexts(statements.schema, kind, drafts, bound)},` : ''}
+    ${drafts.some(({ texts }) => texts) ? `${keepingTexts(statements.schema, kind, source => bound.add(source(drafts)))},` : ''}
     ${wiring ? `${addingWaits(statements, kind, wiring, bound)},` : ''}
     g AS MATERIALIZED (
       SELECT ${statements.sharingFeed}${wake ? `, pg_notify('${statements.channel}', '')` : ''}
@@ -67,7 +67,7 @@ export function copying(
   const bound = new Bound()
   const rows = items.map(({ row }) => row)
   const sql = `WITH u AS (${inserting(statements, kind, rows, bound)} RETURNING id),
-    ${keepingTexts(statements.schema, kind, items, bound)} SELECT count(*) FROM u`
+    ${keepingTexts(statements.schema, kind, source => bound.add(source(items)))} SELECT count(*) FROM u`
   return { sql, values: bound.values }
 }
 

@@ -55,3 +55,9 @@ export function baseType(kind: Kind, field: string): string {
   if (field === 'leaseUntil') return 'timestamptz'
   return typeOf(kind, field) === 'integer' ? 'bigint' : 'text'
 }
+
+/** A name of ours as a text in a statement. */
+export function literalOf(name: string): string {
+  if (!/^[a-z_]+$/.test(name)) throw new Error(`${name} is not a name of ours`)
+  return `'${name}'`
+}

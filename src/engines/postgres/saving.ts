@@ -1,7 +1,7 @@
 import type { Note } from '../../core/event.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import type { Change } from '../../core/store.ts'
-import { changing, shapeOf } from './changing.ts'
+import { changedIn, changing, shapeOf } from './changing.ts'
 import type { Connection, Row } from './connection.ts'
 import type { Statements } from './statements.ts'
 import { rewired, rewires } from './waits.ts'
@@ -28,9 +28,9 @@ export async function saving(
   const rows = new Map<Change, Row>()
   let freed = false
   const keep = (group: readonly Change[], answer: readonly Row[]) => {
-    for (const { turn, freed: also, ...row } of answer) {
-      rows.set(group[Number(turn) - 1]!, row)
-      freed ||= Array.isArray(also) && also.length > 0
+    for (const { row, index, freed: also } of changedIn(answer)) {
+      rows.set(group[index]!, row)
+      freed ||= also
     }
   }
   const plain = groups.length === 1 && !rewires(kind, changes[0]!.fields)

@@ -25,7 +25,7 @@ import { migrate } from './migrate.ts'
 import { keyOf, Positions } from './positions.ts'
 import { asTold, saving } from './saving.ts'
 import { itemOf, Statements, wakes } from './statements.ts'
-import { taking } from './taking.ts'
+import { takenIn, taking } from './taking.ts'
 import { toldWith } from './telling.ts'
 import { byItem, textsOf } from './texts.ts'
 import { Listener } from './wake.ts'
@@ -228,7 +228,7 @@ class PostgresStore implements Store {
   ): Promise<T[]> {
     const outcome = await this.once(mark => taking(this.statements, kind, query, claim, { note, mark, ...look }))
     const written = { ...claim.fields, owner: claim.owner }
-    const rows = 'answer' in outcome ? outcome.answer : await this.toldBy(kind, outcome.event, () => written)
+    const rows = 'answer' in outcome ? takenIn(outcome.answer) : await this.toldBy(kind, outcome.event, () => written)
     return rows.map(row => itemOf(kind, row))
   }
 

@@ -1,63 +1,104 @@
-import type { Note } from '../../core/event.ts'
-import { whole } from '../../core/keeping.ts'
+import { literal, stored, whole } from '../../core/keeping.ts'
 import type { Kind } from '../../core/kind.ts'
 import type { Claim, Query } from '../../core/store.ts'
-import { assignments, Bound, conditions, orderOf, type Statement } from './bound.ts'
-import type { Value } from './connection.ts'
+import { arrayType, column, orderOf, type Statement } from './bound.ts'
+import type { Row, Value } from './connection.ts'
 import { lease, type Statements, wakes } from './statements.ts'
-import { BEFORE, TURN, telling } from './telling.ts'
+import { BEFORE, type Noted, TURN, telling } from './telling.ts'
+import { Template } from './template.ts'
 
-interface Taking {
-  readonly note: Note
-  readonly mark: string
+export interface Taking extends Noted {
   /** For whoever holds a matching row at the moment, instead of passing it over. */
   readonly wait: boolean
   /** Only what comes after this, by the values of the fields that say what comes first. */
   readonly beyond?: readonly Value[] | undefined
 }
 
-/** Claims the first few matches, with their events. */
-export function taking(
+interface Input extends Taking {
+  readonly where: NonNullable<Query['where']>
+  readonly claim: Claim
+}
+
+/** Claims the first few matches, with their events. `takenIn` reads the answer. */
+export function taking(statements: Statements, kind: Kind, query: Query, claim: Claim, taken: Taking): Statement {
+  const { where = {}, status = [], limit = 1 } = query
+  const several = severalIn(where)
+  const distinct = several === undefined ? where : { ...where, [several]: [...new Set([where[several]!].flat())] }
+  const shape = [
+    statements.schema,
+    Object.entries(distinct).map(([field, value]) => [field, field === several ? [value].flat().length : typeof value]),
+    status,
+    limit,
+    Object.keys(claim.fields),
+    claim.fields['status'],
+    taken.wait,
+    taken.beyond === undefined,
+  ]
+  return Template.of<Input>(kind, `take ${JSON.stringify(shape)}`, template =>
+    textOf(statements, kind, { ...query, where: distinct }, claim, taken, template),
+  ).filled({ ...taken, where: distinct, claim })
+}
+
+/** The items in an answer: one comes as JSON, as the driver needs longer to prepare for many columns than to read them. */
+export function takenIn(answer: readonly Row[]): Row[] {
+  return answer.map(row => ('json' in row ? (row['json'] as Row) : row))
+}
+
+function textOf(
   statements: Statements,
   kind: Kind,
-  query: Query,
+  { where = {}, status, limit = 1 }: Query,
   claim: Claim,
-  { note, mark, wait, beyond }: Taking,
-): Statement {
-  const bound = new Bound()
-  const { owner: _owner, leaseUntil: _leaseUntil, ...fields } = claim.fields
-  const by = orderOf(kind).join(', ')
-  const columns = [...new Set(['"id"', 'status', ...orderOf(kind)])].join(', ')
-  const single = (query.limit ?? 1) === 1
-  const limit = `LIMIT ${whole(query.limit ?? 1)}`
-  const after = beyond ? `AND (${by}) > (${beyond.map(value => bound.add(value)).join(', ')})` : ''
+  { wait, beyond }: Taking,
+  template: Template<Input>,
+): string {
+  const order = orderOf(kind)
+  const by = order.join(', ')
+  const columns = [...new Set(['"id"', 'status', ...order])].join(', ')
+  const single = limit === 1
+  const most = `LIMIT ${whole(limit)}`
   const turn = single ? '1' : `row_number() OVER (ORDER BY ${by})::int`
-  const looks = alternatives(query.where).map((where, index) => {
-    const condition = conditions(kind, { ...query, where }, bound)
-    return `l${index} AS MATERIALIZED (SELECT ${columns} FROM ${statements.table(kind)} WHERE ${condition} ${after}
-      ORDER BY ${by} ${limit} FOR UPDATE${wait ? '' : ' SKIP LOCKED'})`
+  const several = severalIn(where)
+  const values = several === undefined ? 1 : [where[several]!].flat().length
+  const looks = Array.from({ length: values }, (_, nth) => {
+    const conditions = Object.keys(where).map(field => {
+      if (field === several)
+        return `${column(kind, field)} = ${template.add(input => [input.where[field]!].flat()[nth]!)}`
+      const value = template.add(input => input.where[field]!)
+      return typeof where[field] === 'object'
+        ? `${column(kind, field)} = ANY (${value}::${arrayType(kind, field)})`
+        : `${column(kind, field)} = ${value}`
+    })
+    if (status) conditions.push(`status IN (${status.map(name => literal(kind, name)).join(', ')})`)
+    if (beyond)
+      conditions.push(`(${by}) > (${beyond.map((_value, at) => template.add(input => input.beyond![at]!)).join(', ')})`)
+    return `l${nth} AS MATERIALIZED (SELECT ${columns} FROM ${statements.table(kind)}
+      WHERE ${conditions.length > 0 ? conditions.join(' AND ') : 'TRUE'}
+      ORDER BY ${by} ${most} FOR UPDATE${wait ? '' : ' SKIP LOCKED'})`
   })
-  const found = looks.map((_, index) => `SELECT * FROM l${index}`).join(' UNION ALL ')
-  const first = looks.length > 1 ? `ORDER BY ${by} ${limit}` : ''
-  const wake = wakes(kind, undefined, fields['status'])
-  const sql = `WITH ${looks.join(', ')},
-    c AS MATERIALIZED (SELECT id, status, ${turn} AS turn FROM (${found}) found ${first}),
+  const found = looks.map((_, nth) => `SELECT * FROM l${nth}`).join(' UNION ALL ')
+  const { owner: _owner, leaseUntil: _leaseUntil, ...fields } = claim.fields
+  const assigned = Object.keys(fields).map(
+    field => `${column(kind, field)} = ${template.add(input => stored(kind, field, input.claim.fields[field]))}, `,
+  )
+  const owner = template.add(input => input.claim.owner)
+  const leaseMs = template.add(input => input.claim.leaseMs ?? null)
+  const told = { kind, wake: wakes(kind, undefined, fields['status']), freeing: false, single }
+  const shown = `SELECT ${statements.shown(kind)} FROM u`
+  return `WITH ${looks.join(', ')},
+    c AS MATERIALIZED (SELECT id, status, ${turn} AS turn FROM (${found}) found ${values > 1 ? `ORDER BY ${by} ${most}` : ''}),
     u AS (
-      UPDATE ${statements.table(kind)} AS t SET ${assignments(kind, fields, bound)}
-        owner = ${bound.add(claim.owner)}, "leaseUntil" = ${lease(bound.add(claim.leaseMs ?? null))},
-        token = t.token + 1, revision = t.revision + 1
+      UPDATE ${statements.table(kind)} AS t SET ${assigned.join('')}
+        owner = ${owner}, "leaseUntil" = ${lease(leaseMs)}, token = t.token + 1, revision = t.revision + 1
       FROM c WHERE t.id = c.id RETURNING t.*, c.status AS ${BEFORE}, c.turn AS ${TURN}
-    ), ${telling(statements, { kind, note, mark, wake, freeing: false, single }, bound)}
-    SELECT ${statements.shown(kind)} FROM u${single ? '' : ` ORDER BY ${TURN}`}`
-  return { sql, values: bound.values }
+    ), ${telling(statements, told, source => template.add(source))}
+    ${single ? `SELECT row_to_json(shown) AS json FROM (${shown}) shown` : `${shown} ORDER BY ${TURN}`}`
 }
 
 /**
- * Where a field may have one of several values, one condition for each: a
- * single look would pass over everything that has others, one by one.
+ * The field that may have one of several values, where there is one: each gets
+ * a look of its own, as a single one would pass over everything that has others.
  */
-function alternatives(where: Query['where'] = {}): NonNullable<Query['where']>[] {
-  const several = Object.keys(where).find(field => typeof where[field] === 'object')
-  if (several === undefined || where['id'] !== undefined) return [where]
-  return [...new Set([where[several]!].flat())].map(value => ({ ...where, [several]: value }))
+function severalIn(where: NonNullable<Query['where']>): string | undefined {
+  return where['id'] === undefined ? Object.keys(where).find(field => typeof where[field] === 'object') : undefined
 }

@@ -1,12 +1,16 @@
 import type { Note } from '../../core/event.ts'
 import type { Kind } from '../../core/kind.ts'
-import type { Bound } from './bound.ts'
+import { literalOf, type Statement } from './bound.ts'
+import type { Value } from './connection.ts'
 import type { Statements } from './statements.ts'
+
+export interface Noted {
+  readonly note: Note
+  readonly mark: string | undefined
+}
 
 interface Told {
   readonly kind: Kind
-  readonly note: Note
-  readonly mark: string | undefined
   /** Whether what is written makes something claimable in any case. */
   readonly wake: boolean
   /** Whether there is a part `f`: what waits for nothing more because of what is in `u`. */
@@ -26,33 +30,36 @@ export const TURN = '"turn"'
  */
 export function telling(
   statements: Statements,
-  { kind, note, mark, wake, freeing, single }: Told,
-  bound: Bound,
+  { kind, wake, freeing, single }: Told,
+  add: (source: (input: Noted) => Value) => string,
 ): string {
-  const text = (value: string | null) => `${bound.add(value)}::text`
   const notice = `pg_notify('${statements.channel}', '')`
   const notices = freeing && !wake ? `, CASE WHEN free > 0 THEN ${notice} END` : wake ? `, ${notice}` : ''
-  const why = text(note.why ?? null)
-  const columns = 'id, title, status, revision, token'
   const freed = freeing
     ? `UNION ALL SELECT f.id, f.title, f.status, f.revision, f.token, f.status, f.needs || ' is ' || u.status,
         2147483647 FROM f JOIN u ON u.id = f.needs`
     : ''
   const first = single ? TURN : `row_number() OVER (ORDER BY ${TURN}, id)`
-  return `g AS MATERIALIZED (
-      SELECT ${statements.sharingFeed}${notices} FROM (SELECT count(*) AS rows FROM u) written
-        ${freeing ? ', (SELECT count(*) AS free FROM f) released' : ''} WHERE rows > 0
-    ), e AS (
+  const at = add(({ note }) => note.at)
+  const by = add(({ note }) => note.by)
+  const why = add(({ note }) => note.why ?? null)
+  const mark = add(input => input.mark ?? null)
+  // Not merged with what reads it (OFFSET 0): the feed is shared before the first number is drawn.
+  return `e AS (
       INSERT INTO ${statements.events} (at, kind, id, title, "from", "to", by, why, revision, token, mark)
-      SELECT ${text(note.at)}, ${text(kind.name)}, id, title, ${BEFORE}, status, ${text(note.by)}, why, revision, token,
-        CASE WHEN ${first} = 1 THEN ${bound.add(mark ?? null)}::uuid END
-      FROM g, (SELECT ${columns}, ${BEFORE}, ${why} AS why, ${TURN} FROM u ${freed}) told
-      ${single && !freeing ? '' : `ORDER BY ${TURN}, id`}
+      SELECT ${at}::text, ${literalOf(kind.name)}, id, title, ${BEFORE}, status, ${by}::text, why, revision, token,
+        CASE WHEN ${first} = 1 THEN ${mark}::uuid END
+      FROM (
+        SELECT ${statements.sharingFeed}${notices} FROM (SELECT count(*) AS rows FROM u) written
+          ${freeing ? ', (SELECT count(*) AS free FROM f) released' : ''} WHERE rows > 0 OFFSET 0
+      ) g, (
+        SELECT id, title, status, revision, token, ${BEFORE}, ${why}::text AS why, ${TURN} FROM u ${freed}
+      ) told ${single && !freeing ? '' : `ORDER BY ${TURN}, id`}
     )`
 }
 
 /** What was written together with the event of this number, in order. */
-export function toldWith(statements: Statements, seq: string) {
+export function toldWith(statements: Statements, seq: string): Statement {
   const { events } = statements
   const sql = `SELECT kind, id, "from", "to", revision, token FROM ${events}
     WHERE seq >= $1 AND xmin = (SELECT xmin FROM ${events} WHERE seq = $1) ORDER BY seq`

@@ -1,6 +1,6 @@
 import type { Kind, Texts } from '../../core/kind.ts'
-import type { Bound, Statement } from './bound.ts'
-import type { Row } from './connection.ts'
+import { literalOf, type Statement } from './bound.ts'
+import type { Row, Value } from './connection.ts'
 
 interface Holder {
   readonly id: string
@@ -11,17 +11,22 @@ interface Holder {
  * A part of a statement whose part `u` writes the items: their texts, and only
  * of those it has written. Whoever changes an item's texts holds its row.
  */
-export function keepingTexts(schema: string, kind: Kind, holders: readonly Holder[], bound: Bound): string {
-  const texts = holders.flatMap(({ id, texts: own = {} }) =>
-    Object.entries(own).map(([name, text]) => ({ id, name, text })),
-  )
-  const column = (name: 'id' | 'name' | 'text') => `${bound.add(texts.map(text => text[name]))}::text[]`
+export function keepingTexts(
+  schema: string,
+  kind: Kind,
+  add: (source: (holders: readonly Holder[]) => Value) => string,
+): string {
+  const column = (name: 'id' | 'name' | 'text') => `${add(holders => textsIn(holders).map(text => text[name]))}::text[]`
   return `x AS (
       INSERT INTO "${schema}".texts (kind, id, name, text)
-      SELECT ${bound.add(kind.name)}::text, t.id, t.name, t.text
+      SELECT ${literalOf(kind.name)}, t.id, t.name, t.text
       FROM unnest(${column('id')}, ${column('name')}, ${column('text')}) AS t (id, name, text) JOIN u ON u.id = t.id
       ON CONFLICT (kind, id, name) DO UPDATE SET text = excluded.text
     )`
+}
+
+function textsIn(holders: readonly Holder[]): { readonly id: string; readonly name: string; readonly text: string }[] {
+  return holders.flatMap(({ id, texts = {} }) => Object.entries(texts).map(([name, text]) => ({ id, name, text })))
 }
 
 export function textsOf(schema: string, kind: Kind, ids: readonly string[]): Statement {

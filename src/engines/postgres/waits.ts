@@ -3,7 +3,7 @@ import type { Item, Kind, Waits } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { refuseParts } from '../../core/parts.ts'
 import type { Change } from '../../core/store.ts'
-import type { Bound } from './bound.ts'
+import { type Bound, literalOf } from './bound.ts'
 import type { Row, Send } from './connection.ts'
 import type { Statements } from './statements.ts'
 
@@ -138,14 +138,13 @@ export async function rewired(
 }
 
 /** A part of a statement whose part `u` changes one item: what it waits for from now on. */
-export function keepingWaits(schema: string, kind: Kind, needs: readonly string[], bound: Bound): string {
-  const list = `${bound.add(kind.table)}::text`
-  const all = `${bound.add(needs)}::text[]`
+export function keepingWaits(schema: string, kind: Kind, needs: string): string {
+  const list = literalOf(kind.table)
   return `v AS (
-      DELETE FROM "${schema}".waits w USING u WHERE w.list = ${list} AND w.item = u.id AND NOT w.needs = ANY (${all})
+      DELETE FROM "${schema}".waits w USING u WHERE w.list = ${list} AND w.item = u.id AND NOT w.needs = ANY (${needs}::text[])
     ), w AS (
-      INSERT INTO "${schema}".waits (list, item, needs) SELECT ${list}, u.id, needs FROM u, unnest(${all}) AS needs
-      ON CONFLICT DO NOTHING
+      INSERT INTO "${schema}".waits (list, item, needs)
+      SELECT ${list}, u.id, needs FROM u, unnest(${needs}::text[]) AS needs ON CONFLICT DO NOTHING
     )`
 }
 
