@@ -2,7 +2,7 @@ import type { Note } from '../../core/event.ts'
 import { columnsOf, listKey, listOf, type Named, stored, typeOf } from '../../core/keeping.ts'
 import type { Kind, Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
-import { arrayType, Bound, baseType, type Statement } from './bound.ts'
+import { arrayType, Bound, baseType, literalOf, type Statement } from './bound.ts'
 import { listLock, lockNumber } from './lock.ts'
 import { type Statements, wakes } from './statements.ts'
 import { keepingTexts } from './texts.ts'
@@ -12,6 +12,8 @@ interface Addition {
   readonly places?: readonly number[] | undefined
   readonly mark?: string | undefined
   readonly wiring?: Wiring | undefined
+  /** The last number of the list, as far as known: nothing is added unless it still is. */
+  readonly expected?: number | undefined
 }
 
 /**
@@ -25,7 +27,7 @@ export function addition(
   kind: Kind,
   drafts: readonly Named[],
   note: Note,
-  { places, mark, wiring }: Addition,
+  { places, mark, wiring, expected }: Addition,
 ): Statement {
   const bound = new Bound()
   const text = (value: string | null) => `${bound.add(value)}::text`
@@ -42,7 +44,8 @@ export function addition(
   }))
   const appended = kind.place !== undefined && !places
   const sql = `WITH ${appended ? `p AS MATERIALIZED (SELECT ${endOf(statements, kind, drafts[0]!, bound)} AS place),` : ''}
-    u AS (${inserting(statements, kind, rows, bound, appended)} RETURNING *),
+    ${expected === undefined ? '' : `${following(statements, kind, drafts, expected, bound)},`}
+    u AS (${inserting(statements, kind, rows, bound, { appended, expecting: expected !== undefined })} RETURNING *),
     ${drafts.some(({ texts }) => texts) ? `${keepingTexts(statements.schema, kind, source => bound.add(source(drafts)))},` : ''}
     ${wiring ? `${addingWaits(statements, kind, wiring, bound)},` : ''}
     g AS MATERIALIZED (
@@ -71,25 +74,49 @@ export function copying(
   return { sql, values: bound.values }
 }
 
-/** Many rows in their order, without leases. `appended`: each gets the next place behind `p`. */
+/**
+ * Many rows in their order, without leases. `appended`: each gets the next place
+ * behind `p`. `expecting`: only if there is a `k`. A single one comes without
+ * arrays: see `Brought` in changing.ts.
+ */
 function inserting(
   statements: Statements,
   kind: Kind,
   rows: readonly Fields[],
   bound: Bound,
-  appended = false,
+  { appended = false, expecting = false } = {},
 ): string {
   const columns = columnsOf(kind).filter(name => name !== 'leaseUntil')
-  const given = columns.map(
-    name => `${bound.add(rows.map(row => stored(kind, name, row[name])))}::${arrayType(kind, name)}`,
-  )
+  const given = columns.map(name => {
+    const values = rows.map(row => stored(kind, name, row[name]))
+    return values.length === 1
+      ? `${bound.add(values[0]!)}::${baseType(kind, name)}`
+      : `${bound.add(values)}::${arrayType(kind, name)}`
+  })
   const value = (name: string, index: number) => {
     if (appended && name === kind.place) return 'place + ord::int - 1'
     return typeOf(kind, name) === 'json' ? `c${index}::jsonb` : `c${index}`
   }
+  const all = given.join(', ')
   return `INSERT INTO ${statements.table(kind)} (${columns.map(name => `"${name}"`).join(', ')})
-    SELECT ${columns.map(value).join(', ')} FROM unnest(${given.join(', ')})
-    WITH ORDINALITY AS rows (${columns.map((_, index) => `c${index}`).join(', ')}, ord)${appended ? ', p' : ''} ORDER BY ord`
+    SELECT ${columns.map(value).join(', ')} FROM ${rows.length === 1 ? `(SELECT ${all}, 1)` : `unnest(${all}) WITH ORDINALITY`}
+    AS rows (${columns.map((_, index) => `c${index}`).join(', ')}, ord)${appended ? ', p' : ''}${expecting ? ', k' : ''} ORDER BY ord`
+}
+
+/** Gives the next numbers of the drafts' list, if the last one is still the one that was expected. */
+function following(
+  statements: Statements,
+  kind: Kind,
+  drafts: readonly Named[],
+  expected: number,
+  bound: Bound,
+): string {
+  const held = `(SELECT ${statements.addingTo(kind, false)} OFFSET 0) AS l`
+  return `k AS (
+      UPDATE "${statements.schema}".numbers AS n SET last = n.last + ${bound.add(drafts.length)}::int FROM ${held}
+      WHERE n.kind = ${literalOf(kind.name)} AND n.list = ${bound.add(listKey(kind, drafts[0]!.fields))}
+        AND n.last = ${bound.add(expected)}::bigint RETURNING 1
+    )`
 }
 
 function endOf({ schema }: Statements, kind: Kind, { fields }: Named, bound: Bound): string {

@@ -5,6 +5,7 @@ import type { Added } from '../../core/store.ts'
 import { addition } from './addition.ts'
 import { arrayType } from './bound.ts'
 import type { Connection, Row, Send } from './connection.ts'
+import type { LastNumbers } from './last-numbers.ts'
 import { listLock, lockFor } from './lock.ts'
 import { exactlyOnce } from './marks.ts'
 import { withIds } from './numbering.ts'
@@ -19,9 +20,11 @@ export class Insertion<T extends Item> {
   private readonly statements: Statements
   private readonly kind: Kind<T>
   private readonly note: Note
+  private readonly lastNumbers: LastNumbers
 
-  constructor(connection: Connection, statements: Statements, kind: Kind<T>, note: Note) {
+  constructor(connection: Connection, statements: Statements, kind: Kind<T>, note: Note, lastNumbers: LastNumbers) {
     this.connection = connection
+    this.lastNumbers = lastNumbers
     this.statements = statements
     this.kind = kind
     this.note = note
@@ -39,12 +42,36 @@ export class Insertion<T extends Item> {
    */
   private async runNumbered(drafts: readonly Draft[]): Promise<Added<T>[]> {
     let tried = drafts
-    const outcome = await exactlyOnce(this.connection, this.statements.events, mark =>
-      this.sortedIn(drafts, mark, given => {
-        tried = given
-      }),
+    const trying = (given: readonly Draft[]) => {
+      tried = given
+    }
+    const outcome = await exactlyOnce(
+      this.connection,
+      this.statements.events,
+      async mark => (await this.inOneGo(drafts, mark, trying)) ?? (await this.sortedIn(drafts, mark, trying)),
     )
-    return 'answer' in outcome ? outcome.answer : ((await this.landed(tried)) ?? (await this.run(drafts)))
+    const added = 'answer' in outcome ? outcome.answer : ((await this.landed(tried)) ?? (await this.run(drafts)))
+    this.lastNumbers.keep(this.kind, added)
+    return added
+  }
+
+  /** Adds by one statement what waits for nothing and holds no identity, with the numbers that should come next; undefined where they do not. */
+  private async inOneGo(
+    drafts: readonly Draft[],
+    mark: string,
+    trying: (drafts: readonly Draft[]) => void,
+  ): Promise<Added<T>[] | undefined> {
+    const { statements, kind } = this
+    const expected = this.lastNumbers.expected(kind, drafts)
+    if (expected === undefined) return undefined
+    const added = drafts.map((draft, index) => named(kind, draft, () => expected + index + 1))
+    const ids = added.map(({ id }) => id)
+    trying(added)
+    const whole = added.map(draft => referring(kind, draft, ids))
+    const { sql, values } = addition(statements, kind, whole, this.note, { mark, expected })
+    const rows = new Map((await this.connection.once(sql, values)).map(row => [row['id'], row]))
+    if (rows.size === 0) this.lastNumbers.forget(kind, drafts[0]!)
+    return rows.size === 0 ? undefined : ids.map(id => ({ item: itemOf(kind, rows.get(id)!), created: true }))
   }
 
   /** The same where the ids are the caller's: they tell. */

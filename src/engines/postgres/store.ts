@@ -18,6 +18,7 @@ import type { Statement } from './bound.ts'
 import { type Connection, type ConnectionOptions, connect, type Row, type Value } from './connection.ts'
 import { Feed } from './feed.ts'
 import { Insertion } from './insertion.ts'
+import { LastNumbers } from './last-numbers.ts'
 import { namesIn, removal } from './lists.ts'
 import { load } from './loading.ts'
 import { exactlyOnce, type Outcome } from './marks.ts'
@@ -48,6 +49,7 @@ class PostgresStore implements Store {
   private readonly feed: Feed
   private readonly listener: Listener
   private readonly positions = new Positions()
+  private readonly lastNumbers = new LastNumbers()
 
   constructor(connection: Connection) {
     this.connection = connection
@@ -62,7 +64,7 @@ class PostgresStore implements Store {
 
   async insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]> {
     if (drafts.length === 0) return []
-    const added = await new Insertion(this.connection, this.statements, kind, note).run(drafts)
+    const added = await new Insertion(this.connection, this.statements, kind, note, this.lastNumbers).run(drafts)
     this.positions.forget()
     return added
   }

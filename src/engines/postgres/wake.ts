@@ -38,13 +38,14 @@ export class Listener {
       // A look at a server that does not answer must not outlast the time.
       const seen = await Promise.race([look, pause.over.then(() => false)])
       if (seen) return pause.end()
-      await pause.over
+      // What a notice tells of is looked at by whoever waits, and needs no look of ours before.
+      if ((await pause.over) === 'notice') return
     }
   }
 
   async close(): Promise<void> {
     this.closed = true
-    this.bell.emit('notice')
+    this.bell.emit('look')
     const client = await this.client
     await client?.end()
   }
@@ -62,7 +63,7 @@ export class Listener {
       })
       await client.query(`LISTEN "${this.channel}"`)
       // What happened before anybody listened.
-      this.bell.emit('notice')
+      this.bell.emit('look')
       return client
     } catch {
       // The next one who waits tries again; until then looking remains.
@@ -72,18 +73,22 @@ export class Listener {
     }
   }
 
-  private pause(ms: number, signal?: AbortSignal): { over: Promise<void>; end: () => void } {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(end, ms)
-    this.bell.on('notice', end)
-    signal?.addEventListener('abort', end)
+  private pause(ms: number, signal?: AbortSignal): { over: Promise<'notice' | 'look'>; end: () => void } {
+    const { promise, resolve } = Promise.withResolvers<'notice' | 'look'>()
     const { bell } = this
-    function end(): void {
+    const notice = () => end('notice')
+    const look = () => end('look')
+    const timer = setTimeout(look, ms)
+    bell.on('notice', notice)
+    bell.on('look', look)
+    signal?.addEventListener('abort', look)
+    function end(why: 'notice' | 'look'): void {
       clearTimeout(timer)
-      bell.off('notice', end)
-      signal?.removeEventListener('abort', end)
-      resolve()
+      bell.off('notice', notice)
+      bell.off('look', look)
+      signal?.removeEventListener('abort', look)
+      resolve(why)
     }
-    return { over: promise, end }
+    return { over: promise, end: look }
   }
 }
