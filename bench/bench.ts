@@ -2,11 +2,12 @@ import { backlog } from './backlog.ts'
 import { mcp } from './mcp.ts'
 import type { Row } from './measure.ts'
 import { postgres } from './postgres.ts'
+import { queuePostgres } from './queue-postgres.ts'
 import { sqlite } from './sqlite.ts'
 import { startup } from './startup.ts'
 
 /** Everything we hold ourselves to, side by side with the bare operation, as ratios. Names choose some: `npm run bench -- sqlite`. */
-const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = { startup, backlog, mcp, sqlite, postgres }
+const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = { startup, backlog, mcp, sqlite, postgres, 'queue-postgres': queuePostgres }
 
 const wanted = process.argv.slice(2)
 const rows: Row[] = []

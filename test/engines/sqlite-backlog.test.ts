@@ -28,12 +28,12 @@ function ofVersion1(path: string): void {
 }
 
 describe('a file of the first version', () => {
-  test('is brought to the second when it is opened, and keeps its items and events', async () => {
+  test('is brought to the present one when it is opened, and keeps its items and events', async () => {
     const path = join(scratch(), 'list.db')
     ofVersion1(path)
     const store = openSqliteStore(path)
     const version = new DatabaseSync(path).prepare('PRAGMA user_version').all()
-    expect(version).toEqual([{ user_version: 2 }])
+    expect(version).toEqual([{ user_version: 3 }])
     expect(await store.find(planItem, {})).toMatchObject([
       { id: 'x', title: 'old', owner: 'w1', token: 1, revision: 2 },
     ])

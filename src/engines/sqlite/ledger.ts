@@ -4,8 +4,9 @@ import type { Item, Kind } from '../../core/kind.ts'
 import type { Discovery, Ledger, Seen, Stamps } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import type { Change, Claim, Kept, Query } from '../../core/store.ts'
-import type { Connection, Value } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { keepNumber } from './lists.ts'
+import { insertMany } from './many.ts'
 import type { Rows } from './rows.ts'
 import { unwire, wire } from './waits.ts'
 
@@ -72,20 +73,26 @@ export class SqliteLedger implements Ledger {
     // What is empty in all of them is left out: a first look takes in thousands, and half of a todo is empty.
     const used = columns.filter(name => !OURS.has(name) && found.some(({ fields }) => (fields[name] ?? null) !== null))
     const names = ['id', 'token', 'revision', ...used]
-    this.insertMany(`INSERT INTO ${mirror.table} (${names.join(', ')})`, names.length, found, (one, put) => {
-      const { id, fields } = one
-      const { token, revision } = counts(one)
-      put(id)
-      put(token)
-      put(revision)
-      for (const name of used) {
-        const value = fields[name]
-        // Most of a list's fields are empty lists, and to write one out costs more than all the rest of it.
-        put(Array.isArray(value) && value.length === 0 ? '[]' : stored(mirror, name, value))
-      }
-    })
+    insertMany(
+      this.connection,
+      `INSERT INTO ${mirror.table} (${names.join(', ')})`,
+      names.length,
+      found,
+      (one, put) => {
+        const { id, fields } = one
+        const { token, revision } = counts(one)
+        put(id)
+        put(token)
+        put(revision)
+        for (const name of used) {
+          const value = fields[name]
+          // Most of a list's fields are empty lists, and to write one out costs more than all the rest of it.
+          put(Array.isArray(value) && value.length === 0 ? '[]' : stored(mirror, name, value))
+        }
+      },
+    )
     const into = 'INSERT INTO events (at, kind, id, title, "from", "to", by, why, revision, token)'
-    this.insertMany(into, 10, found, (one, put) => {
+    insertMany(this.connection, into, 10, found, (one, put) => {
       const { id, fields, note } = one
       const { title, status } = fields
       const { revision, token } = counts(one)
@@ -167,7 +174,7 @@ export class SqliteLedger implements Ledger {
 
   remember(kind: Kind, files: readonly Seen[]): void {
     const into = 'INSERT OR REPLACE INTO files (folder, name, kind, item, node, changed, written, line, message)'
-    this.insertMany(into, 9, files, ({ folder, name, item, node, changed, written, complaint }, put) => {
+    insertMany(this.connection, into, 9, files, ({ folder, name, item, node, changed, written, complaint }, put) => {
       for (const value of [folder, name, kind.name, item, node, changed, written]) put(value)
       put(complaint?.line ?? null)
       put(complaint?.message ?? null)
@@ -209,28 +216,11 @@ export class SqliteLedger implements Ledger {
       complaint: message === null ? null : { line: line ?? 1, message },
     }))
   }
-
-  /** Several rows in one statement: a first look takes in thousands. */
-  private insertMany<T>(into: string, width: number, all: readonly T[], put: (one: T, put: Put) => void): void {
-    const marks = `(${Array.from({ length: width }, () => '?').join(', ')})`
-    const texts = [1, AT_ONCE].map(count => `${into} VALUES ${Array.from({ length: count }, () => marks).join(', ')}`)
-    for (let from = 0; from < all.length; ) {
-      const many = all.length - from >= AT_ONCE
-      const until = from + (many ? AT_ONCE : 1)
-      const values: Value[] = []
-      const add = (value: Value) => void values.push(value)
-      for (; from < until; from++) put(all[from]!, add)
-      this.connection.run(texts[many ? 1 : 0]!, values)
-    }
-  }
 }
 
 const COUNTED = { token: 0, revision: 1 }
 const OURS = new Set(['id', 'token', 'revision'])
-type Put = (value: Value) => void
 type SeenRow = [string, string, string | null, number, number, number, number | null, string | null]
-
-const AT_ONCE = 20
 
 const mirrors = new WeakMap<Kind, Kind>()
 

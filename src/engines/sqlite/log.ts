@@ -3,13 +3,20 @@ import { whole } from '../../core/keeping.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import type { EventQuery } from '../../core/store.ts'
 import type { Connection, Value } from './connection.ts'
+import { insertMany } from './many.ts'
+
+const INTO_EVENTS = 'INSERT INTO events (at, kind, id, title, "from", "to", by, why, revision, token)'
 
 /** Writes down what happened, in the transaction that it happens in. */
-export function tell(connection: Connection, event: Omit<Event, 'seq'>): void {
-  const { at, kind, id, title, from, to, by, why, revision, token } = event
-  connection.run(
-    'INSERT INTO events (at, kind, id, title, "from", "to", by, why, revision, token) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    [at, kind, id, title, from, to, by, why, revision, token],
+export function tell(connection: Connection, events: readonly Omit<Event, 'seq'>[]): void {
+  insertMany(
+    connection,
+    INTO_EVENTS,
+    10,
+    events,
+    ({ at, kind, id, title, from, to, by, why, revision, token }, put) => {
+      for (const value of [at, kind, id, title, from, to, by, why, revision, token]) put(value)
+    },
   )
 }
 

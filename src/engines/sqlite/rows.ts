@@ -22,7 +22,7 @@ import { keepNumber, makeRoom, nextNumber } from './lists.ts'
 import { eventOf, eventsIn, tell } from './log.ts'
 import { isTwice } from './problems.ts'
 import * as statements from './statements.ts'
-import { countDown, isWired, parentsOf, rewires, wire } from './waits.ts'
+import { awaited, countDown, isWired, parentsOf, rewires, wire } from './waits.ts'
 
 /** Items as rows. Nothing here begins a transaction: whoever writes does so inside one, and may do more in it. */
 export class Rows {
@@ -135,8 +135,31 @@ export class Rows {
     const item = rewires(kind, fields) && wire(this.connection, kind, [id]) ? this.present(kind, id)! : written
     this.keepTexts(kind, id, texts)
     this.record(kind, item, from, note)
-    if (kind.waits) this.free(kind, item, from, note)
+    for (const one of awaited(this.connection, kind, [item])) this.free(kind, one, from, note)
     return item
+  }
+
+  /** Several changes, each if it can be made; those that say the same of items that are named by their tokens in one go. */
+  saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): (T | undefined)[] {
+    const [first] = changes
+    if (!first || changes.length === 1 || !areAlike(kind, changes)) {
+      return changes.map(change => this.saveIf(kind, change, note))
+    }
+    const { fields, given = {}, from } = first
+    const changed = Object.keys(fields)
+    const named = JSON.stringify(changes.map(({ id, token }) => [id, token]))
+    const values = [...changed.map(field => stored(kind, field, fields[field])), named]
+    const sql = statements.saveAll(kind, changed, given)
+    const rows = this.connection.lists(sql, [...values, ...statements.valuesOf({ where: given })])
+    const saved = new Map(rows.map(row => this.item(kind, row)).map(item => [item.id, item]))
+    const items = changes.map(({ id }) => saved.get(id))
+    const made = items.filter(item => item !== undefined)
+    tell(
+      this.connection,
+      made.map(item => eventOf(kind, item, from, note)),
+    )
+    for (const item of awaited(this.connection, kind, made)) this.free(kind, item, from, note)
+    return items
   }
 
   take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T | undefined {
@@ -144,15 +167,26 @@ export class Rows {
   }
 
   takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T[] {
+    const first = this.firstOf(kind, query, 'rowid, status', 2)
+    if (first.length === 0) return []
     const until = claim.leaseMs === undefined ? null : this.clock.now() + claim.leaseMs
     const changed = Object.keys(claim.fields)
     const brought = changed.map(field => stored(kind, field, claim.fields[field]))
-    return this.firstOf(kind, query, 'rowid, status', 2).map(([row, status]) => {
-      const [taken] = this.connection.lists(statements.take(kind, changed), [...brought, claim.owner, until, row!])
-      const item = this.item(kind, taken!)
-      this.record(kind, item, String(status), note)
-      return item
-    })
+    const several = first.length > 1
+    const which = several ? `[${first.map(([row]) => row).join()}]` : first[0]![0]!
+    const taken = this.connection.lists(statements.take(kind, changed, several), [
+      ...brought,
+      claim.owner,
+      until,
+      which,
+    ])
+    const byRow = new Map(taken.map(row => [row.at(-1), row]))
+    const items = first.map(([row]) => this.item(kind, byRow.get(row!)!))
+    tell(
+      this.connection,
+      items.map((item, index) => eventOf(kind, item, String(first[index]![1]), note)),
+    )
+    return items
   }
 
   /** What `take` would give out first. */
@@ -202,7 +236,7 @@ export class Rows {
       }
       this.keepTexts(kind, kept.id, kept.texts)
       keepNumber(this.connection, kind, kept.fields)
-      for (const event of pastOf(kind, kept)) tell(this.connection, event)
+      tell(this.connection, pastOf(kind, kept))
     }
     wire(this.connection, kind, ids)
   }
@@ -231,7 +265,7 @@ export class Rows {
     from: string | null,
     note: Note,
   ): void {
-    tell(this.connection, eventOf(kind, item, from, note))
+    tell(this.connection, [eventOf(kind, item, from, note)])
   }
 
   /** Tells of everything that waits for nothing more, now that this item is where nobody waits for it. */
@@ -296,6 +330,20 @@ function jsonFields(kind: Kind): readonly string[] {
   let names = json.get(kind)
   if (!names) json.set(kind, (names = Object.keys(kind.fields).filter(name => kind.fields[name] === 'json')))
   return names
+}
+
+/** Whether changes differ in nothing but the item and its token. */
+function areAlike(kind: Kind, changes: readonly Change[]): boolean {
+  const [{ fields, given, from }] = changes as [Change]
+  const same = (one: Change) =>
+    one.token !== undefined &&
+    one.revision === undefined &&
+    one.texts === undefined &&
+    !one.lapsed &&
+    one.from === from &&
+    (one.fields === fields || JSON.stringify(one.fields) === JSON.stringify(fields)) &&
+    (one.given === given || JSON.stringify(one.given) === JSON.stringify(given))
+  return changes.every(same) && !rewires(kind, fields)
 }
 
 /** Compares rows by the values they have from a column on. */

@@ -72,12 +72,24 @@ export function save(kind: Kind, fields: readonly string[], where: Query['where'
   )
 }
 
-export function take(kind: Kind, fields: readonly string[]): string {
+/** The same change of several items, each named in one value with its token; `where` is what else must be so. */
+export function saveAll(kind: Kind, fields: readonly string[], where: Query['where']): string {
   return once(
     kind,
-    ['take', fields],
+    ['save all', fields, shapeOf(where)],
+    () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} revision = revision + 1 FROM json_each(?) AS given
+      WHERE ${kind.table}.id = given.value ->> 0 AND token = given.value ->> 1 AND ${conditions(kind, { where })}
+      RETURNING ${named(kind)}`,
+  )
+}
+
+/** Of one row, or of `several` that are named in one value; which row it was comes behind the columns. */
+export function take(kind: Kind, fields: readonly string[], several: boolean): string {
+  return once(
+    kind,
+    ['take', fields, several],
     () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} owner = ?, leaseUntil = ?, token = token + 1, revision = revision + 1
-      WHERE rowid = ? RETURNING ${named(kind)}`,
+      WHERE rowid ${several ? 'IN (SELECT value FROM json_each(?))' : '= ?'} RETURNING ${named(kind)}, rowid`,
   )
 }
 

@@ -86,7 +86,7 @@ class SqliteStore implements LedgerKeeper {
   }
 
   async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {
-    return this.connection.together(() => changes.map(change => this.rows.saveIf(kind, change, note)))
+    return this.connection.together(() => this.rows.saveAll(kind, changes, note))
   }
 
   async takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T[]> {
