@@ -7,11 +7,11 @@ import type { Desk } from './desk.ts'
 import type { Held } from './hands.ts'
 import { newLease } from './lease.ts'
 import type { Looker } from './look.ts'
-import { entriesIn, formOf, nameOf, namingFields, reader } from './reading.ts'
+import { entriesIn, formOf, nameOf, reader } from './reading.ts'
 import { removeFlags, touchFlag } from './writing.ts'
 
 /** So many are looked up at first: others are claiming at the same time, and what they have in their hands is passed by. */
-const FIRST = 8
+const FIRST = 20
 
 /**
  * Gives the first match to exactly one caller. The ledger says which comes
@@ -27,17 +27,20 @@ export function take<T extends Item>(
   claim: Claim,
   note: Note,
 ): T | undefined {
-  const fields = ['status', 'token', ...namingFields(kind)]
+  // Nothing but what the index of claims holds: the rows themselves lie all over the database.
+  const fields = kind.order
   looker.lookNowAndThen(kind, query.status ?? openStatuses(kind.lifecycle))
   for (;;) {
     const missed = new Set<string>()
     for (let limit = FIRST; ; limit *= 4) {
       const candidates = desk.ledger.first(kind, { ...query, limit, fields })
-      for (const item of candidates) {
-        if (missed.has(item.id)) continue
-        const taken = claimOne(desk, kind, item, claim, note, query)
+      for (const { id } of candidates) {
+        if (missed.has(id)) continue
+        missed.add(id)
+        if (looker.isElsewhere(kind, id, query.status ?? [])) continue
+        const [item] = desk.ledger.find(kind, { where: { id }, status: query.status ?? [] })
+        const taken = item && claimOne(desk, kind, item, claim, note, query)
         if (taken) return taken
-        missed.add(item.id)
       }
       if (candidates.length < limit) break
     }

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, renameSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, renameSync } from 'node:fs'
 import { codeOf, guarded, inTheWay, problemFor, unless } from './problems.ts'
 import { isGone, isThisProcess, thisProcess, type Worker } from './process.ts'
 import { QUIETLY, type Root } from './root.ts'
@@ -34,7 +34,9 @@ export class Hands {
 
   /** Undefined where somebody else was faster. */
   take(origin: string, name: string): Held | undefined {
-    return this.taking(this.root.status(origin, name), origin, name)
+    const path = this.root.status(origin, name)
+    // Asked first, as a rename that fails costs ten times as much, and rivals for one directory are many.
+    return existsSync(path) ? this.taking(path, origin, name) : undefined
   }
 
   /** Takes over what another process held that is gone. */

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import type { Note } from '../../core/event.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import type { Discovery } from '../../core/ledger.ts'
@@ -16,11 +16,16 @@ import { doubtful, isChanged, seenDirectory, seenFolder, TASKS } from './seen.ts
 
 /** Whoever claims one item after another looks so often; others who look meanwhile look for them too. */
 const NOW_AND_THEN_MS = 250
+/** And spends no more than this part of the time on it, however long the folder is. */
+const SHARE = 1 / 25
 
 /** Keeps the ledger up with the directories, which people and scripts move too. */
 export class Looker {
   private readonly desk: Desk
   private looked = -Infinity
+  private took = 0
+  /** The names of directories, by id, as far as they were ever needed: they do not change. */
+  private readonly names = new Map<string, string>()
 
   constructor(desk: Desk) {
     this.desk = desk
@@ -28,10 +33,13 @@ export class Looker {
 
   /** Looks at the folders that are claimed from, unless somebody has just looked. */
   lookNowAndThen(kind: Kind, statuses: readonly string[]): void {
-    if (sinceBoot() - this.looked < NOW_AND_THEN_MS) return
+    const pause = Math.max(NOW_AND_THEN_MS, this.took / SHARE)
+    if (sinceBoot() - this.looked < pause) return
     this.looked = sinceBoot()
     const latest = statuses.map(status => this.desk.ledger.file(status, '.')?.written ?? 0)
-    if (Math.abs(Date.now() - Math.min(...latest)) > NOW_AND_THEN_MS) this.look(kind, statuses)
+    if (Math.abs(Date.now() - Math.min(...latest)) < pause) return
+    this.look(kind, statuses)
+    this.took = sinceBoot() - this.looked
   }
 
   /**
@@ -59,6 +67,18 @@ export class Looker {
     if (!row || changed === undefined) return void this.look(kind, this.desk.root.statuses)
     if (changed || (isActive(kind, row.status) && !this.isHeldAsKnown(row)))
       this.desk.ledger.together(() => this.refresh(kind, row.status, name!), true)
+  }
+
+  /** Whether an item's directory is in none of these folders any more, as far as that can be told without asking for the item. */
+  isElsewhere(kind: Kind, id: string, statuses: readonly string[]): boolean {
+    let name = this.names.get(id)
+    if (name === undefined) {
+      const [row] = this.desk.ledger.find(kind, { where: { id }, fields: namingFields(kind) })
+      if (!row) return true
+      if (this.names.size > 100_000) this.names.clear()
+      this.names.set(id, (name = nameOf(kind, row)))
+    }
+    return !statuses.some(status => existsSync(this.desk.root.status(status, name)))
   }
 
   private isHeldAsKnown({ id, token, owner }: Item): boolean {
@@ -111,7 +131,9 @@ export class Looker {
   /** The names of the directories that are known to lie in a folder, with their items. */
   private known(kind: Kind, status: string): Map<string, string> {
     const rows = this.desk.ledger.find(kind, { status: [status], fields: namingFields(kind) })
-    return new Map(rows.map(row => [nameOf(kind, row), row.id]))
+    const named = new Map(rows.map(row => [nameOf(kind, row), row.id]))
+    if (isWaiting(kind, status)) for (const [name, id] of named) this.names.set(id, name)
+    return named
   }
 
   /** Looks where a directory is that was here: whoever moved it did not ask us. */
