@@ -60,15 +60,25 @@ export async function claimNext(caller: Caller, claiming: Claiming, limit = 1): 
 /** The same, waiting until there is something, at most so long. */
 export async function claimWaiting(caller: Caller, claiming: Claiming, limit: number, ms: number): Promise<Task[]> {
   const { store } = caller
-  for (const end = performance.now() + ms; ; ) {
-    // What happens from here on is seen, whether the look below comes before or after it.
-    const seen = (await store.events({ last: 1 }))[0]?.seq ?? 0
+  const end = performance.now() + ms
+  for (let seen = await lastEvent(store), woken = false; ; ) {
     const taken = await claimNext(caller, claiming, limit)
     const left = end - performance.now()
     if (taken.length > 0 || left <= 0) return taken
+    if (woken) {
+      // It was something else that happened: from here on, and one more look, lest what comes now be missed.
+      seen = await lastEvent(store)
+      woken = false
+      continue
+    }
     // A lease that runs out tells nobody.
     await store.changed(seen, Math.min(left, SWEEP_MS))
+    woken = true
   }
+}
+
+async function lastEvent(store: Store): Promise<number> {
+  return (await store.events({ last: 1 }))[0]?.seq ?? 0
 }
 
 /** Why there is nothing for a worker, and what can be done about it. */
@@ -126,10 +136,16 @@ export async function sweepLapsed(caller: Caller): Promise<Recovered[]> {
     const why = `the lease of ${owner ?? 'nobody'} ran out`
     const at = caller.now().toISOString()
     const wanted = { id, to: 'to_execute', token, lapsed: true, by: caller.by, at, why }
-    const moved = await move(store, task, wanted).catch(unlessTooLate)
+    const moved = await move(store, task, wanted).catch(unlessReported)
     if (moved) given.push({ id, from: 'in_progress', to: 'to_execute', what: `${why}: given back` })
   }
   return given
+}
+
+/** Its owner was faster: with another lease, or with a report, after which nothing is given back. */
+function unlessReported(error: unknown): undefined {
+  if (error instanceof Problem && error.code === 'move_refused') return undefined
+  return unlessTooLate(error)
 }
 
 /** What may be given to a worker: nothing keeps it, and it is meant for anyone or for him. */
