@@ -1,10 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
-import { answer } from '../support/cli.ts'
+import { answer, ended } from '../support/cli.ts'
 import { path, type Recovery, Typist } from '../support/queue.ts'
+import { Rivals } from '../support/queue-rivals.ts'
 import { scratch } from '../support/scratch.ts'
 
 /** Runs a script in the folder of the queue, as the protocol's own text has it. */
@@ -208,7 +208,7 @@ describe('a shell script beside punchlist', () => {
   test('and programs that claim at the same time never get the same task', { timeout: 120_000 }, async () => {
     const cwd = scratch()
     await new Typist(cwd).add(Array.from({ length: 200 }, (_, n) => `task ${n}`))
-    const loop = `echo ready; read _
+    const loop = `read _
       while :; do
         left=0
         for path in to_execute/*/; do
@@ -219,10 +219,13 @@ describe('a shell script beside punchlist', () => {
         done
         [ $left = 0 ] && break
       done`
-    const claimer = join(import.meta.dirname, '../support/queue-claimer.ts')
+    const rivals = await new Rivals(cwd).ready()
     const scripts = Array.from({ length: 8 }, () => spawn('sh', ['-c', loop], { cwd: join(cwd, 'coordination') }))
-    const programs = Array.from({ length: 8 }, (_, n) => spawn(process.execPath, [claimer, cwd, `w${n}`]))
-    const [byScript, byProgram] = await both(scripts, programs)
+    const heard = scripts.map(async script => await ended(script))
+    for (const script of scripts) script.stdin.write('go\n')
+    const byProgram = (await rivals.all('claim')).flat()
+    const byScript = (await Promise.all(heard)).flatMap(({ stdout }) => stdout.split('\n').filter(Boolean))
+    await rivals.end()
     const all = [...byScript, ...byProgram]
     expect(all).toHaveLength(200)
     expect(new Set(all).size).toBe(200)
@@ -238,18 +241,3 @@ describe('a shell script beside punchlist', () => {
     expect(new Set(moves).size).toBe(200)
   })
 })
-
-/** Lets all of them begin at once when all are ready, and gives what each side printed from then on. */
-async function both(...sides: [ChildProcess[], ChildProcess[]]): Promise<[string[], string[]]> {
-  const running = sides.map(side =>
-    side.map(child => ({ child, lines: createInterface({ input: child.stdout! })[Symbol.asyncIterator]() })),
-  )
-  for (const { lines } of running.flat()) expect((await lines.next()).value).toBe('ready')
-  for (const { child } of running.flat()) child.stdin!.write('go\n')
-  const read = async (side: (typeof running)[number]) => {
-    const said: string[] = []
-    for (const { lines } of side) for (let line; !(line = await lines.next()).done; ) said.push(line.value)
-    return said
-  }
-  return [await read(running[0]!), await read(running[1]!)]
-}

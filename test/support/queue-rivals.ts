@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { everywhere } from './cli.ts'
+
+const RIVAL = join(import.meta.dirname, 'queue-rival.ts')
+
+/** Eight processes at one queue, each named, that do what they are told at the same moment. */
+export class Rivals {
+  readonly names = Array.from({ length: 8 }, (_, n) => `w${n + 1}`)
+  private readonly running: { child: ChildProcess; lines: AsyncIterator<string> }[]
+
+  constructor(cwd: string) {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: cwd, ...everywhere.env }
+    this.running = this.names.map(name => {
+      const child = spawn(process.execPath, [RIVAL, cwd, name], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+      return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() }
+    })
+  }
+
+  /** Resolves when all of them are ready. */
+  async ready(): Promise<this> {
+    await this.answers()
+    return this
+  }
+
+  /** `add COUNT [PARENT]`, or `claim` until nothing is left: the ids that each of them got. */
+  async all(command: string): Promise<string[][]> {
+    for (const { child } of this.running) child.stdin!.write(`${command}\n`)
+    return await this.answers()
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(
+      this.running.map(async ({ child }) => {
+        const closed = new Promise(done => child.on('close', done))
+        child.stdin!.end()
+        await closed
+      }),
+    )
+  }
+
+  private async answers(): Promise<string[][]> {
+    const lines = await Promise.all(this.running.map(async one => await one.lines.next()))
+    return lines.map(({ value }) => JSON.parse(String(value)) as string[])
+  }
+}
