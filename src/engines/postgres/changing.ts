@@ -1,35 +1,49 @@
+import type { Note } from '../../core/event.ts'
 import { stored, typeOf } from '../../core/keeping.ts'
 import type { Kind } from '../../core/kind.ts'
 import type { Change } from '../../core/store.ts'
 import { baseType, column, type Statement } from './bound.ts'
 import type { Row, Value } from './connection.ts'
 import { type Statements, wakes } from './statements.ts'
-import { BEFORE, type Noted, TURN, telling } from './telling.ts'
+import { BEFORE, TURN, telling } from './telling.ts'
 import { Template } from './template.ts'
 import { keepingTexts } from './texts.ts'
 import { keepingWaits } from './waits.ts'
 
-interface Changing extends Noted {
+/** A change, and what is to be told of it. */
+export interface Wish {
+  readonly change: Change
+  readonly note: Note
+}
+
+interface Changing {
+  readonly mark: string | undefined
   /** What the one item that is changed waits for from now on; absent where that stays as it is. */
   readonly needs?: readonly string[] | undefined
 }
 
 interface Input extends Changing {
-  readonly changes: readonly Change[]
+  readonly wishes: readonly Wish[]
 }
 
 /**
  * Makes changes of one shape, each where its item is as it supposes, with their
  * events; frees what waited for them. `changedIn` reads the answer.
  */
-export function changing(statements: Statements, kind: Kind, changes: readonly Change[], how: Changing): Statement {
-  const single = changes.length === 1
-  const texts = changes.some(change => change.texts)
-  const wake = wakesAny(kind, changes)
-  const shape = `change ${statements.schema} ${single} ${texts} ${wake} ${how.needs !== undefined} ${shapeOf(kind, changes[0]!)}`
-  return Template.of<Input>(kind, shape, template =>
-    textOf(statements, kind, changes[0]!, { single, texts, wake, rewired: how.needs !== undefined }, template),
-  ).filled({ ...how, changes })
+export function changing(statements: Statements, kind: Kind, wishes: readonly Wish[], how: Changing): Statement {
+  const { change, note } = wishes[0]!
+  const parts = {
+    single: wishes.length === 1,
+    texts: wishes.some(wish => wish.change.texts),
+    wake: wishes.some(wish => wakesFor(kind, wish.change)),
+    rewired: how.needs !== undefined,
+    alike: wishes.every(({ note: { by, at, why } }) => by === note.by && at === note.at && why === note.why),
+  }
+  const shape = `change ${statements.schema} ${Object.values(parts).join()} ${shapeOf(kind, change)}`
+  return Template.of<Input>(kind, shape, template => textOf(statements, kind, change, parts, template)).filled({
+    ...how,
+    wishes,
+  })
 }
 
 interface Changed {
@@ -59,13 +73,15 @@ interface Parts {
   readonly texts: boolean
   readonly wake: boolean
   readonly rewired: boolean
+  /** Whether the same is told of all. */
+  readonly alike: boolean
 }
 
 function textOf(
   statements: Statements,
   kind: Kind,
   change: Change,
-  { single, texts, wake, rewired }: Parts,
+  { single, texts, wake, rewired, alike }: Parts,
   template: Template<Input>,
 ): string {
   const { schema } = statements
@@ -73,17 +89,23 @@ function textOf(
   const names = Object.keys(fields)
   const guards = (['revision', 'token'] as const).filter(name => change[name] !== undefined)
   const brought = new Brought(template, single)
-  brought.add('id', 'text', ({ id }) => id)
-  brought.add('was', 'text', ({ from }) => from)
-  for (const name of guards) brought.add(name, 'bigint', one => one[name]!)
+  brought.add('id', 'text', wish => wish.change.id)
+  brought.add('was', 'text', wish => wish.change.from)
+  for (const name of guards) brought.add(name, 'bigint', wish => wish.change[name]!)
   for (const [index, name] of names.entries()) {
-    brought.add(`f${index}`, baseType(kind, name), one => stored(kind, name, one.fields[name]))
+    brought.add(`f${index}`, baseType(kind, name), wish => stored(kind, name, wish.change.fields[name]))
   }
+  const told = (name: 'at' | 'by' | 'why') => {
+    if (alike) return `${template.add(({ wishes }) => wishes[0]!.note[name] ?? null)}::text`
+    brought.add(`note_${name}`, 'text', wish => wish.note[name] ?? null)
+    return `u.note_${name}`
+  }
+  const notes = { at: told('at'), by: told('by'), why: told('why') }
   const conditions = [
     ...guards.map(name => `t.${name} = c.${name}`),
     ...(lapsed ? ['t."leaseUntil" < clock_timestamp()'] : []),
     ...Object.entries(given).map(([field, value]) => {
-      const source = template.add(({ changes }) => changes[0]!.given![field]!)
+      const source = template.add(({ wishes }) => wishes[0]!.change.given![field]!)
       return `t.${column(kind, field)} = ${typeof value === 'object' ? `ANY (${source}::${baseType(kind, field)}[])` : source}`
     }),
   ]
@@ -97,9 +119,11 @@ function textOf(
         revision = t.revision + 1
       FROM ${brought.all()}
       WHERE t.id = c.id AND CASE WHEN ${conditions.length > 0 ? conditions.join(' AND ') : 'TRUE'} THEN TRUE ELSE FALSE END
-      RETURNING t.*, c.was AS ${BEFORE}, c.turn::int AS ${TURN}
+      RETURNING t.*, c.was AS ${BEFORE}, c.turn::int AS ${TURN}${alike ? '' : ', c.note_at, c.note_by, c.note_why'}
     )`,
-    ...(texts ? [keepingTexts(schema, kind, source => template.add(({ changes }) => source(changes)))] : []),
+    ...(texts
+      ? [keepingTexts(schema, kind, source => template.add(({ wishes }) => source(wishes.map(wish => wish.change))))]
+      : []),
     ...(rewired
       ? [
           keepingWaits(
@@ -110,7 +134,14 @@ function textOf(
         ]
       : []),
     ...(step === 0 ? [] : [freeing(schema, kind, step)]),
-    telling(statements, { kind, wake, freeing: step !== 0, single }, source => template.add(source)),
+    telling(statements, {
+      kind,
+      wake,
+      freeing: step !== 0,
+      single,
+      ...notes,
+      mark: template.add(({ mark }) => mark ?? null),
+    }),
   ]
   const freed = step === 0 ? '' : ', EXISTS (SELECT FROM f) AS "freed"'
   const shown = `SELECT ${statements.shown(kind)}, ${TURN}${freed} FROM u`
@@ -129,10 +160,8 @@ function freeing(schema: string, kind: Kind, step: number): string {
     )`
 }
 
-function wakesAny(kind: Kind, changes: readonly Change[]): boolean {
-  return changes.some(
-    ({ from, fields }) => wakes(kind, from, fields['status']) || fields[kind.waits?.blockers ?? ''] === 0,
-  )
+function wakesFor(kind: Kind, { from, fields }: Change): boolean {
+  return wakes(kind, from, fields['status']) || fields[kind.waits?.blockers ?? ''] === 0
 }
 
 /**
@@ -150,10 +179,10 @@ class Brought {
     this.single = single
   }
 
-  add(name: string, type: string, value: (change: Change) => string | number | null): void {
+  add(name: string, type: string, value: (wish: Wish) => string | number | null): void {
     const source = this.single
-      ? ({ changes }: Input): Value => value(changes[0]!)
-      : ({ changes }: Input): Value => changes.map(value)
+      ? ({ wishes }: Input): Value => value(wishes[0]!)
+      : ({ wishes }: Input): Value => wishes.map(value)
     this.columns.push({ name, value: `${this.template.add(source)}::${type}${this.single ? '' : '[]'}` })
   }
 

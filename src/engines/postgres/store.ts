@@ -15,8 +15,10 @@ import type {
   Unreadable,
 } from '../../core/store.ts'
 import type { Statement } from './bound.ts'
+import type { Wish } from './changing.ts'
 import { type Connection, type ConnectionOptions, connect, type Row, type Value } from './connection.ts'
 import { Feed } from './feed.ts'
+import { Gathering } from './gathering.ts'
 import { Insertion } from './insertion.ts'
 import { LastNumbers } from './last-numbers.ts'
 import { namesIn, removal } from './lists.ts'
@@ -29,6 +31,7 @@ import { itemOf, Statements, wakes } from './statements.ts'
 import { takenIn, taking } from './taking.ts'
 import { toldWith } from './telling.ts'
 import { byItem, textsOf } from './texts.ts'
+import { rewires } from './waits.ts'
 import { Listener } from './wake.ts'
 
 /** Opens the store in a database; `?schema=NAME` in the URL says where in it, `punchlist` otherwise. Made when not there. */
@@ -49,6 +52,7 @@ class PostgresStore implements Store {
   private readonly feed: Feed
   private readonly listener: Listener
   private readonly positions = new Positions()
+  private readonly gathering = new Gathering((kind, wishes) => this.saved(kind, wishes))
   private readonly lastNumbers = new LastNumbers()
 
   constructor(connection: Connection) {
@@ -103,12 +107,10 @@ class PostgresStore implements Store {
 
   async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {
     if (changes.length === 0) return []
-    const outcome = await exactlyOnce(this.connection, this.statements.events, mark =>
-      saving(this.connection, this.statements, kind, changes, note, mark),
-    )
-    const { rows, freed } =
-      'answer' in outcome ? outcome.answer : { rows: await this.savedBy(kind, outcome.event, changes), freed: true }
-    if (freed || changes.some(({ from, fields }) => wakes(kind, from, fields['status']))) this.positions.forget()
+    const wishes = changes.map(change => ({ change, note }))
+    // What changes what items wait for holds many rows, and goes by itself.
+    const alone = changes.some(({ fields }) => rewires(kind, fields))
+    const rows = await (alone ? this.saved(kind, wishes) : this.gathering.save(kind, wishes))
     return changes.map(change => {
       const row = rows.get(change)
       return row && itemOf(kind, row)
@@ -232,6 +234,17 @@ class PostgresStore implements Store {
     const written = { ...claim.fields, owner: claim.owner }
     const rows = 'answer' in outcome ? takenIn(outcome.answer) : await this.toldBy(kind, outcome.event, () => written)
     return rows.map(row => itemOf(kind, row))
+  }
+
+  private async saved(kind: Kind, wishes: readonly Wish[]): Promise<ReadonlyMap<Change, Row>> {
+    const outcome = await exactlyOnce(this.connection, this.statements.events, mark =>
+      saving(this.connection, this.statements, kind, wishes, mark),
+    )
+    const changes = wishes.map(({ change }) => change)
+    const { rows, freed } =
+      'answer' in outcome ? outcome.answer : { rows: await this.savedBy(kind, outcome.event, changes), freed: true }
+    if (freed || changes.some(({ from, fields }) => wakes(kind, from, fields['status']))) this.positions.forget()
+    return rows
   }
 
   /** Which changes were made, where the answer was lost with the connection. */

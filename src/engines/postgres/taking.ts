@@ -1,13 +1,16 @@
+import type { Note } from '../../core/event.ts'
 import { literal, stored, whole } from '../../core/keeping.ts'
 import type { Kind } from '../../core/kind.ts'
 import type { Claim, Query } from '../../core/store.ts'
 import { arrayType, column, orderOf, type Statement } from './bound.ts'
 import type { Row, Value } from './connection.ts'
 import { lease, type Statements, wakes } from './statements.ts'
-import { BEFORE, type Noted, TURN, telling } from './telling.ts'
+import { BEFORE, TURN, telling } from './telling.ts'
 import { Template } from './template.ts'
 
-export interface Taking extends Noted {
+export interface Taking {
+  readonly note: Note
+  readonly mark: string
   /** For whoever holds a matching row at the moment, instead of passing it over. */
   readonly wait: boolean
   /** Only what comes after this, by the values of the fields that say what comes first. */
@@ -83,7 +86,16 @@ function textOf(
   )
   const owner = template.add(input => input.claim.owner)
   const leaseMs = template.add(input => input.claim.leaseMs ?? null)
-  const told = { kind, wake: wakes(kind, undefined, fields['status']), freeing: false, single }
+  const told = {
+    kind,
+    wake: wakes(kind, undefined, fields['status']),
+    freeing: false,
+    single,
+    at: `${template.add(({ note }) => note.at)}::text`,
+    by: `${template.add(({ note }) => note.by)}::text`,
+    why: `${template.add(({ note }) => note.why ?? null)}::text`,
+    mark: template.add(({ mark }) => mark),
+  }
   const shown = `SELECT ${statements.shown(kind)} FROM u`
   return `WITH ${looks.join(', ')},
     c AS MATERIALIZED (SELECT id, status, ${turn} AS turn FROM (${found}) found ${values > 1 ? `ORDER BY ${by} ${most}` : ''}),
@@ -91,7 +103,7 @@ function textOf(
       UPDATE ${statements.table(kind)} AS t SET ${assigned.join('')}
         owner = ${owner}, "leaseUntil" = ${lease(leaseMs)}, token = t.token + 1, revision = t.revision + 1
       FROM c WHERE t.id = c.id RETURNING t.*, c.status AS ${BEFORE}, c.turn AS ${TURN}
-    ), ${telling(statements, told, source => template.add(source))}
+    ), ${telling(statements, told)}
     ${single ? `SELECT row_to_json(shown) AS json FROM (${shown}) shown` : `${shown} ORDER BY ${TURN}`}`
 }
 
