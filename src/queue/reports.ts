@@ -89,7 +89,9 @@ export const queueShow = operation({
   async run(caller, { id: name }) {
     const item = await locate(caller, name)
     const kept = (await caller.store.texts(task, [item.id])).get(item.id) ?? {}
-    const { [DEFINITION]: definition = '', ...texts } = kept
+    const definition = kept[DEFINITION] ?? ''
+    // What a worker left in artifacts, and flags that came from directories, are no words about the task.
+    const texts = Object.fromEntries(Object.entries(kept).filter(([name]) => isReport(name)))
     const said = readTask(definition, directoryName(item))
     const own = 'message' in said ? undefined : said
     const events = await caller.store.events({ of: { kind: task, id: item.id } })
@@ -178,3 +180,7 @@ export const queueRecover = operation({
     }
   },
 })
+
+function isReport(name: string): boolean {
+  return name !== DEFINITION && name.endsWith('.md') && !name.includes('/')
+}

@@ -1,17 +1,21 @@
 import { alreadyThere, repeated } from '../../core/keeping.ts'
 import type { Kind } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
+import { Problem } from '../../core/problem.ts'
 import type { Kept } from '../../core/store.ts'
 import { appear, type Built, build } from './building.ts'
 import { type Desk, isActive, isWaiting } from './desk.ts'
+import { impliedFlags } from './implied.ts'
 import { newLease } from './lease.ts'
-import { formOf } from './reading.ts'
+import { linkFromParent } from './leaving.ts'
+import { entriesIn, formOf, reader } from './reading.ts'
 import { justWritten } from './seen.ts'
-import { hasFlagLike, touchFlag } from './writing.ts'
+import { touchFlag } from './writing.ts'
 
 /** Adds items as another store kept them. */
 export function load(desk: Desk, kind: Kind, items: readonly Kept[]): void {
   const { ledger } = desk
+  for (const item of items) refuseUnlessNamed(kind, item)
   const ids = items.map(({ id }) => id)
   const taken = ids.filter(id => desk.records.isReserved(id))
   if (taken.length > 0 || repeated(ids).length > 0) throw alreadyThere(kind, [...taken, ...repeated(ids)])
@@ -31,15 +35,29 @@ export function load(desk: Desk, kind: Kind, items: readonly Kept[]): void {
       built.map(one => justWritten(desk.root, kind, one)),
     )
   })
+  for (const { id, name } of built) {
+    const [item] = ledger.find(kind, { where: { id } })
+    if (item) linkFromParent(desk, kind, item, name)
+  }
 }
 
-/** The flags that tell what happened to an item, where those it came with do not. */
-function setFlags(kind: Kind, { path, id, status }: Built, { texts, history }: Kept): void {
-  const passed = history.filter(({ to }, index) => to === status || isActive(kind, to) || index === history.length - 1)
-  for (const { to, at } of passed.slice(-2)) {
-    const flag = isWaiting(kind, status) ? undefined : formOf(kind).flag(id, to, at)
-    if (flag !== undefined && !hasFlagLike(Object.keys(texts), flag)) touchFlag(path, flag)
-  }
+/** The flags that follow from an item's fields, where those it came with do not tell the same. */
+function setFlags(kind: Kind, { path, id }: Built, { fields }: Kept): void {
+  const told = formOf(kind).evidence(id, entriesIn(path) ?? [], reader(path)).fields
+  for (const { name, field } of impliedFlags(kind, { ...fields, id })) if (told[field] === null) touchFlag(path, name)
+}
+
+function refuseUnlessNamed(kind: Kind, { id, fields }: Kept): void {
+  const form = formOf(kind)
+  const name = form.name({ ...fields, id })
+  const named = form.named(name)
+  if (!('message' in named) && named.id === id) return
+  throw new Problem(
+    'bad_input',
+    `${kind.name} ${id}: a directory cannot be named "${name.slice(0, 100)}"`,
+    'Correct what its name is made of, and import it again; nothing was written.',
+    { kind: kind.name, id },
+  )
 }
 
 /** Claims go on being counted from where they were. */

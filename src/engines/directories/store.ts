@@ -23,6 +23,7 @@ import { add } from './adding.ts'
 import { take } from './claiming.ts'
 import { sinceBoot, thisBoot } from './clock.ts'
 import { type Desk, deskOf, isActive } from './desk.ts'
+import { impliedFlags } from './implied.ts'
 import { isLapsed, msLeft } from './lease.ts'
 import { leave } from './leaving.ts'
 import { load } from './loading.ts'
@@ -107,7 +108,9 @@ export class DirectoryStore implements Store {
       const path = item && this.pathOf(kind, item)
       const stats = path === undefined ? undefined : lstatSync(path, QUIETLY)
       if (!path || !stats) return []
-      const files = readdirSync(path).map(name => lstatSync(join(path, name), QUIETLY)?.mtimeMs ?? 0)
+      const files = guarded(path, () => readdirSync(path)).map(
+        name => lstatSync(join(path, name), QUIETLY)?.mtimeMs ?? 0,
+      )
       return [[id, new Date(Math.max(stats.mtimeMs, ...files)).toISOString()] as const]
     })
     return new Map(times)
@@ -330,7 +333,10 @@ export class DirectoryStore implements Store {
     const name = nameOf(kind, item)
     const path = this.pathOf(kind, item)
     if (!lstatSync(path, QUIETLY)) return undefined
-    const files = all ? filesBelow(path) : readdirSync(path).filter(file => file.endsWith('.md'))
+    const implied = impliedFlags(kind, { ...item }).map(flag => flag.name)
+    const files = all
+      ? filesBelow(path).filter(file => !implied.includes(file))
+      : readdirSync(path).filter(file => file.endsWith('.md'))
     const texts = files.toSorted().flatMap(file => {
       const bytes = readBytes(join(path, file))
       if (bytes === undefined) return []
@@ -347,10 +353,11 @@ export class DirectoryStore implements Store {
 const LOOK_MS = 1000
 
 /** The regular files in a directory and below, with slashes; links lead elsewhere and are none. */
-function filesBelow(path: string): string[] {
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile())
-    .map(entry => relative(path, join(entry.parentPath, entry.name)))
+function filesBelow(path: string, before = ''): string[] {
+  return readdirSync(join(path, before), { withFileTypes: true }).flatMap(entry => {
+    const name = `${before}${entry.name}`
+    return entry.isDirectory() ? filesBelow(path, `${name}/`) : entry.isFile() ? [name] : []
+  })
 }
 
 function watching(folder: string, listener: () => void) {
