@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { move } from '../../src/core/move.ts'
 import type { Store } from '../../src/core/store.ts'
@@ -75,8 +76,8 @@ async function wrongAfter(verb: string, root: string, [id, token]: Args): Promis
   once('at first')
   const store = await filesOf(root)
   const there = Object.keys(placesOf(root)).length
-  if (there < { add: 1, recover: 7 }[verb as 'add']! || (verb !== 'add' && verb !== 'recover' && there !== 2))
-    wrong.push(`${there} directories`)
+  const least = { add: 1, recover: 7 }[verb] ?? 2
+  if (there < least || there > least + (verb === 'add' ? 2 : 0)) wrong.push(`${there} directories`)
   const ends = { complete: 'completed', fail: 'error' }[verb]
   if (ends !== undefined) {
     const again = await endTask(store, { id: id!, token: Number(token) }, ends)
@@ -162,6 +163,69 @@ describe.each(Object.keys(BEFORE))(
       // Calls are counted over the whole life of a process, whose beginning is the runtime's own.
       expect(missed.length).toBeLessThan(points.length / 4)
       expect(existsSync(root)).toBe(true)
+    })
+  },
+  300_000,
+)
+
+describe.each(['add', 'claim', 'complete', 'fail'])(
+  '%s',
+  verb => {
+    test('failing at any of its system calls: nothing is half done, and it can be asked for again', async () => {
+      const { root, args } = await base(verb)
+      const points = await pointsOf([copyOf(root), verb, ...args], join(scratch(), 'trace'))
+      const wrong: Record<string, string[]> = {}
+      await each(points, async point => {
+        const copy = copyOf(root)
+        const fault = point.n % 2 ? 'error=ENOSPC' : 'error=EIO'
+        const ran = await struck([copy, verb, ...args], point, fault)
+        const found = await wrongAfter(verb, copy, args).catch((error: Error) => [error.stack ?? error.message])
+        // What the runtime reads for itself is none of ours.
+        if (ran.status !== 0 && !/Problem:|\/proc\//.test(ran.stderr)) found.push(ran.stderr)
+        if (found.length > 0) wrong[`${point.call} ${point.n} ${fault}`] = found
+      })
+      expect(wrong).toEqual({})
+    })
+  },
+  300_000,
+)
+
+describe.each(['complete'])(
+  '%s',
+  verb => {
+    test('frozen at any of its system calls while the task is taken away: one of the two has it, and the other is refused', async () => {
+      const { root, args } = await base(verb)
+      const [id = ''] = args
+      const points = await pointsOf([copyOf(root), verb, ...args], join(scratch(), 'trace'))
+      const wrong: Record<string, unknown> = {}
+      await each(points, async point => {
+        const copy = copyOf(root)
+        const store = await filesOf(copy)
+        const ready = Promise.withResolvers<void>()
+        const running = struck([copy, verb, ...args], point, 'delay_enter=1500000', () => ready.resolve())
+        await ready.promise
+        await sleep(200)
+        const taken = await move(store, task, { id, to: 'to_execute', ...stamp('boss') }).then(
+          () => true,
+          () => false,
+        )
+        const theirs = taken ? await claimTask(store, 'other', 60_000, id) : undefined
+        if (theirs) await endTask(store, theirs, 'completed', 'other')
+        const ran = await running
+        const item = (await store.find(task, { where: { id } }))[0]
+        const ends = verb === 'complete' ? 'completed' : 'error'
+        const right = taken
+          ? item?.status === 'completed' && ran.status !== 0 && ran.stderr.includes('no longer yours')
+          : item?.status === ends && ran.status === 0
+        const places = Object.entries(placesOf(copy)).filter(([, where]) => where.length !== 1)
+        const told = (await store.events({ of: { kind: task, id } })).filter(
+          ({ from, to }) => to === ends && from !== to,
+        )
+        if (!right || places.length > 0 || told.length !== (taken && verb === 'fail' ? 0 : 1))
+          wrong[`${point.call} ${point.n}`] = { taken, status: item?.status, ran, places, told }
+        await store.close()
+      })
+      expect(wrong).toEqual({})
     })
   },
   300_000,

@@ -41,17 +41,29 @@ export async function pointsOf(args: readonly string[], trace: string): Promise<
 }
 
 /** Does a verb, and lets its process be killed (`signal=KILL`), fail (`error=EIO`) or wait at a call. */
-export async function struck(args: readonly string[], { call, n }: Point, fault: string): Promise<Struck> {
-  return await traced(args, ['-o', '/dev/null', '-e', `trace=${call}`, '-e', `inject=${call}:${fault}:when=${n}`])
+export async function struck(
+  args: readonly string[],
+  { call, n }: Point,
+  fault: string,
+  onReady?: () => void,
+): Promise<Struck> {
+  return await traced(
+    args,
+    ['-o', '/dev/null', '-e', `trace=${call}`, '-e', `inject=${call}:${fault}:when=${n}`],
+    onReady,
+  )
 }
 
-async function traced(args: readonly string[], options: readonly string[]): Promise<Struck> {
+async function traced(args: readonly string[], options: readonly string[], onReady?: () => void): Promise<Struck> {
   // Only the thread that does it all: the others are the runtime's.
   const command = ['-qq', ...options, process.execPath, VERB, ...args]
   const child = spawn('strace', command, { stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''
   let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (stdout === '') onReady?.()
+    stdout += text
+  })
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   return await new Promise((resolve, reject) => {
     child.on('error', reject)

@@ -19,6 +19,7 @@ const VERBS: Readonly<Record<string, () => Promise<unknown>>> = {
   recover: async () => await store.recover(task, stamp('tester')),
 }
 await store.events({ last: 0 })
+writeFileSync(1, 'ready\n')
 statSync('/punchlist-marker', { throwIfNoEntry: false })
 const answer = await VERBS[verb!]!()
 statSync('/punchlist-marker', { throwIfNoEntry: false })

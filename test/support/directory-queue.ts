@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { claim, move } from '../../src/core/move.ts'
 import type { Store } from '../../src/core/store.ts'
@@ -53,11 +53,4 @@ export function placesOf(root: string): Record<string, string[]> {
 /** What is left over in our own folders, which should be nothing once everything is put right. */
 export function leftovers(root: string): string[] {
   return ['private', 'new', 'reports'].flatMap(folder => readdirSync(join(root, QUEUE, '.punchlist', folder)))
-}
-
-/** Everything in a folder and below, with its size: two folders that look the same are the same. */
-export function picture(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map(name => `${name} ${lstatSync(join(folder, name)).isFile() ? lstatSync(join(folder, name)).size : '/'}`)
-    .toSorted()
 }

@@ -24,6 +24,7 @@ import { hasFlagLike, putTexts, removeFlags, touchFlag } from './writing.ts'
 export function leave<T extends Item>(desk: Desk, kind: Kind<T>, item: T, change: Change, note: Note): T | undefined {
   const { id } = item
   const to = String(change.fields['status'])
+  if (isEnding(desk, kind, id)) throw whyNot(kind, item, { id })
   const token = change.token ?? desk.records.current(id)?.token ?? adopt(desk, item, note)
   const lapsed = change.lapsed === true
   if (lapsed) refuseWhileHeld(desk, kind, item, token)
@@ -44,6 +45,15 @@ export function leave<T extends Item>(desk: Desk, kind: Kind<T>, item: T, change
   }
   if (resumeIfRenewed(desk, report) || resumeIfWaiting(desk, kind, report)) throw whyNot(kind, item, { id })
   return finish(desk, kind, report)
+}
+
+/** Whether somebody has decided how the claim ends and is not done with it yet. Anyone may help, as often as they like. */
+function isEnding(desk: Desk, kind: Kind, id: string): boolean {
+  const last = desk.records.of(id).at(-1)
+  const report = last && last.what !== 'lease' ? desk.reports.read({ id, token: last.token, to: last.what }) : undefined
+  if (!report) return false
+  rollForward(desk, kind, report)
+  return true
 }
 
 /**
@@ -165,7 +175,7 @@ function grab(desk: Desk, { id, name, token, from, to }: Report): Held | 'there'
       return 'later'
     }
     if (held) return held
-    if (attempt === 200) throw gone(name)
+    if (attempt === 40) throw gone(name)
     pause(5)
   }
 }

@@ -8,6 +8,7 @@ import { Problem } from '../../core/problem.ts'
 import { sinceBoot } from './clock.ts'
 import { type Desk, isActive, isWaiting } from './desk.ts'
 import { msLeft } from './lease.ts'
+import { guarded } from './problems.ts'
 import { type Found, formOf, nameOf, namingFields, readDirectory } from './reading.ts'
 import { tokenOf } from './records.ts'
 import { rescue } from './rescuing.ts'
@@ -104,7 +105,8 @@ export class Looker {
     const seen = ledger.file(status, '.')
     const active = isActive(kind, status)
     if (stats && seen?.changed === stats.mtimeMs && seen.node === stats.ino && !active) return false
-    const names = stats ? readdirSync(root.status(status)).filter(name => !name.startsWith('.')) : []
+    const all = stats ? guarded(root.status(status), () => readdirSync(root.status(status))) : []
+    const names = all.filter(name => !name.startsWith('.'))
     const known = this.known(kind, status)
     const appeared = names.filter(name => !known.has(name))
     const there = new Set(names)

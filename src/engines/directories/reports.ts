@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
 import type { Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
-import { unless } from './problems.ts'
+import { guarded, unless } from './problems.ts'
 import { isGone, thisProcess, type Worker } from './process.ts'
 import { QUIETLY, type Root, syncFolder } from './root.ts'
 import { drafted } from './writing.ts'
@@ -33,7 +33,12 @@ export class Reports {
 
   write(report: Omit<Report, 'worker'>): Report {
     const whole = { ...report, worker: thisProcess() }
-    renameSync(drafted(this.root, JSON.stringify(whole)), this.path(whole))
+    const draft = drafted(this.root, JSON.stringify(whole))
+    try {
+      guarded(this.path(whole), () => renameSync(draft, this.path(whole)))
+    } finally {
+      unless(['ENOENT'], draft, () => unlinkSync(draft))
+    }
     syncFolder(this.root.own('reports'))
     return whole
   }

@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { Problem } from '../../src/core/problem.ts'
+import { task } from '../../src/queue/kind.ts'
+import { addTasks, claimTask, endTask, QUEUE, stamp } from '../support/directory-queue.ts'
+import { filesOf } from '../support/files.ts'
+import { scratch } from '../support/scratch.ts'
+
+/** What can lie among the tasks, and what is said of it. */
+const STRANGE: Readonly<Record<string, { make: (path: string) => void; said: RegExp }>> = {
+  req_0101_without_file: { make: path => mkdirSync(path), said: /has no req_0101_without_file\.md/ },
+  no_task_at_all: { make: path => mkdirSync(path), said: /must be named req_/ },
+  req_0102_file: { make: path => writeFileSync(path, 'x'), said: /is not a directory/ },
+  req_0103_link: { make: path => symlinkSync('/etc', path), said: /is a symbolic link/ },
+  req_0104_pipe: {
+    make: path => {
+      mkdirSync(path)
+      execFileSync('mkfifo', [join(path, 'req_0104_pipe.md')])
+    },
+    said: /is not a regular file/,
+  },
+  req_0105_linked: {
+    make: path => {
+      mkdirSync(path)
+      symlinkSync('/etc/passwd', join(path, 'req_0105_linked.md'))
+    },
+    said: /is a symbolic link/,
+  },
+  req_0106_large: {
+    make: path => written(path, 'req_0106_large', 'x'.repeat(1024 * 1024 + 1)),
+    said: /larger than 1024 KiB/,
+  },
+  req_0107_bytes: {
+    make: path => written(path, 'req_0107_bytes', Buffer.from([0x23, 0x0a, 0xff, 0xfe])),
+    said: /is not UTF-8/,
+  },
+  req_0108_other: {
+    make: path => written(path, 'req_0108_other', '# Request #0001: Other\n'),
+    said: /req_0108_other\.md: /,
+  },
+  [`req_0109_${'long'.repeat(50)}`]: { make: path => mkdirSync(path), said: /name of more than 180 bytes/ },
+}
+
+function written(path: string, name: string, text: string | Buffer): void {
+  mkdirSync(path)
+  writeFileSync(join(path, `${name}.md`), text)
+}
+
+test('what cannot be read as a task is named, left as it is, and keeps nobody from the others', async () => {
+  const root = scratch()
+  const store = await filesOf(root)
+  await addTasks(store, 'a')
+  const folder = join(root, QUEUE, 'to_execute')
+  for (const [name, { make }] of Object.entries(STRANGE)) make(join(folder, name))
+  expect((await store.find(task, {})).map(({ id }) => id)).toEqual(['req_0001'])
+  const said = await store.unreadable(task, {})
+  for (const [name, one] of Object.entries(STRANGE)) {
+    expect(said.find(({ file }) => file === `${QUEUE}/to_execute/${name}`)?.message, name).toMatch(one.said)
+  }
+  expect(said).toHaveLength(Object.keys(STRANGE).length)
+  await endTask(store, (await claimTask(store, 'w'))!, 'completed')
+  expect(await claimTask(store, 'w')).toBeUndefined()
+  expect(readdirSync(folder).toSorted()).toEqual(Object.keys(STRANGE).toSorted())
+  const directories = (await store.inspect()).find(({ check }) => check === 'task directories')
+  expect(directories).toMatchObject({ ok: false })
+  await store.recover(task, stamp())
+  expect(readdirSync(folder).toSorted()).toEqual(Object.keys(STRANGE).toSorted())
+})
+
+test('a task that becomes readable is one from then on', async () => {
+  const root = scratch()
+  const store = await filesOf(root)
+  await addTasks(store, 'a')
+  const path = join(root, QUEUE, 'staged/req_0009_late')
+  mkdirSync(path)
+  expect(await store.find(task, {})).toHaveLength(1)
+  expect(await store.unreadable(task, {})).toHaveLength(1)
+  execFileSync('sh', ['-c', `sed 's/#0001: a/#0009: late/' ../to_execute/*/*.md > req_0009_late/req_0009_late.md`], {
+    cwd: join(path, '..'),
+  })
+  expect(await store.find(task, {})).toHaveLength(2)
+  expect(await store.unreadable(task, {})).toEqual([])
+})
+
+test('flags that are directories or not empty do not count', async () => {
+  const root = scratch()
+  const store = await filesOf(root)
+  await addTasks(store, 'a')
+  const { id } = (await claimTask(store, 'w'))!
+  const path = join(root, QUEUE, 'in_progress/req_0001_a')
+  mkdirSync(join(path, 'req_0001_20260101T000000_completed'))
+  writeFileSync(join(path, 'req_0001_20260101T000001_completed'), 'x')
+  await store.recover(task, stamp())
+  expect((await store.find(task, { where: { id } }))[0]).toMatchObject({ status: 'in_progress', owner: 'w' })
+})
+
+test('a folder that leads out of the workspace is refused, and nothing is read or written there', async () => {
+  const root = scratch()
+  const outside = scratch()
+  const store = await filesOf(root)
+  await addTasks(store, 'a')
+  rmSync(join(root, QUEUE, 'staged'), { recursive: true })
+  symlinkSync(outside, join(root, QUEUE, 'staged'))
+  const refused = (await store.find(task, {}).catch((error: unknown) => error)) as Problem
+  expect(refused).toBeInstanceOf(Problem)
+  expect(refused.message).toContain('leads out of the workspace')
+  const again = await filesOf(root)
+  await expect(addTasks(again, 'b')).rejects.toThrow('leads out of the workspace')
+  expect(readdirSync(outside)).toEqual([])
+})
+
+test('texts come with everything a worker left, bytes that are no text among them, and go back where they were', async () => {
+  const root = scratch()
+  const store = await filesOf(root)
+  await addTasks(store, 'a')
+  const item = (await claimTask(store, 'w'))!
+  const path = join(root, QUEUE, 'in_progress/req_0001_a')
+  mkdirSync(join(path, 'artifacts'))
+  writeFileSync(join(path, 'artifacts/out.bin'), Buffer.from([0, 255, 1]))
+  writeFileSync(join(path, 'notes.txt'), 'plain\n')
+  symlinkSync('/etc/passwd', join(path, 'artifacts/secret'))
+  const all = (await store.texts(task, [item.id], true)).get(item.id)!
+  expect(all).toMatchObject({
+    'artifacts/out.bin': 'data:application/octet-stream;base64,AP8B',
+    'notes.txt': 'plain\n',
+  })
+  expect(Object.keys(all).filter(name => name.includes('secret'))).toEqual([])
+  expect(Object.keys((await store.texts(task, [item.id])).get(item.id)!)).toEqual(['task.md'])
+  const copy = scratch()
+  const other = await filesOf(copy)
+  const { id, token, revision: _, leaseUntil: __, ...fields } = { ...item }
+  await other.load(task, [
+    { id, token, fields, texts: all, history: [{ ...stamp('w'), from: null, to: 'in_progress', why: null }] },
+  ])
+  expect((await other.texts(task, [id], true)).get(id)).toEqual(all)
+  expect((await other.find(task, {}))[0]).toMatchObject({ id, token, owner: 'w', status: 'in_progress' })
+  expect((await endTask(other, item, 'completed')).status).toBe('completed')
+  expect(existsSync(join(copy, QUEUE, 'completed/req_0001_a/artifacts/out.bin'))).toBe(true)
+})
