@@ -38,6 +38,9 @@ export function changing(statements: Statements, kind: Kind, wishes: readonly Wi
     wake: wishes.some(wish => wakesFor(kind, wish.change)),
     rewired: how.needs !== undefined,
     alike: wishes.every(({ note: { by, at, why } }) => by === note.by && at === note.at && why === note.why),
+    varied: Object.keys(change.fields).filter(name =>
+      wishes.some(wish => wish.change.fields[name] !== change.fields[name]),
+    ),
   }
   const shape = `change ${statements.schema} ${Object.values(parts).join()} ${shapeOf(kind, change)}`
   return Template.of<Input>(kind, shape, template => textOf(statements, kind, change, parts, template)).filled({
@@ -75,13 +78,15 @@ interface Parts {
   readonly rewired: boolean
   /** Whether the same is told of all. */
   readonly alike: boolean
+  /** The fields that do not get the same value in all. */
+  readonly varied: readonly string[]
 }
 
 function textOf(
   statements: Statements,
   kind: Kind,
   change: Change,
-  { single, texts, wake, rewired, alike }: Parts,
+  { single, texts, wake, rewired, alike, varied }: Parts,
   template: Template<Input>,
 ): string {
   const { schema } = statements
@@ -92,9 +97,15 @@ function textOf(
   brought.add('id', 'text', wish => wish.change.id)
   brought.add('was', 'text', wish => wish.change.from)
   for (const name of guards) brought.add(name, 'bigint', wish => wish.change[name]!)
-  for (const [index, name] of names.entries()) {
-    brought.add(`f${index}`, baseType(kind, name), wish => stored(kind, name, wish.change.fields[name]))
-  }
+  const assigned = names.map((name, index) => {
+    const type = typeOf(kind, name) === 'json' ? '::jsonb' : ''
+    if (varied.includes(name)) {
+      brought.add(`f${index}`, baseType(kind, name), ({ change: { fields: own } }) => stored(kind, name, own[name]))
+      return `${column(kind, name)} = c.f${index}${type}, `
+    }
+    const same = template.add(({ wishes }) => stored(kind, name, wishes[0]!.change.fields[name]))
+    return `${column(kind, name)} = ${same}::${baseType(kind, name)}${type}, `
+  })
   const told = (name: 'at' | 'by' | 'why') => {
     if (alike) return `${template.add(({ wishes }) => wishes[0]!.note[name] ?? null)}::text`
     brought.add(`note_${name}`, 'text', wish => wish.note[name] ?? null)
@@ -115,7 +126,7 @@ function textOf(
     // progress, among all that ever was, than a hundred ids.
     `u AS (
       UPDATE ${statements.table(kind)} AS t
-      SET ${names.map((name, index) => `${column(kind, name)} = c.f${index}${typeOf(kind, name) === 'json' ? '::jsonb' : ''}, `).join('')}
+      SET ${assigned.join('')}
         revision = t.revision + 1
       FROM ${brought.all()}
       WHERE t.id = c.id AND CASE WHEN ${conditions.length > 0 ? conditions.join(' AND ') : 'TRUE'} THEN TRUE ELSE FALSE END
