@@ -1,4 +1,5 @@
 import { backlog } from './backlog.ts'
+import { directories } from './directories.ts'
 import { mcp } from './mcp.ts'
 import type { Row } from './measure.ts'
 import { postgres } from './postgres.ts'
@@ -7,7 +8,15 @@ import { sqlite } from './sqlite.ts'
 import { startup } from './startup.ts'
 
 /** Everything we hold ourselves to, side by side with the bare operation, as ratios. Names choose some: `npm run bench -- sqlite`. */
-const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = { startup, backlog, mcp, sqlite, postgres, 'queue-postgres': queuePostgres }
+const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
+  startup,
+  backlog,
+  mcp,
+  sqlite,
+  postgres,
+  'queue-postgres': queuePostgres,
+  directories,
+}
 
 const wanted = process.argv.slice(2)
 const rows: Row[] = []

@@ -7,7 +7,7 @@ import type { Task } from '../../src/queue/record.ts'
 import { taskDraft } from './tasks.ts'
 
 export const QUEUE = 'coordination'
-export const STATES = ['staged', 'to_execute', 'in_progress', 'completed', 'error', 'cancelled']
+const STATES = ['staged', 'to_execute', 'in_progress', 'completed', 'error', 'cancelled']
 
 export const stamp = (by = 'tester') => ({ by, at: new Date().toISOString() })
 

@@ -28,7 +28,7 @@ export function take<T extends Item>(
   note: Note,
 ): T | undefined {
   // Nothing but what the index of claims holds: the rows themselves lie all over the database.
-  const fields = kind.order
+  const fields: string[] = []
   looker.lookNowAndThen(kind, query.status ?? openStatuses(kind.lifecycle))
   for (;;) {
     const missed = new Set<string>()

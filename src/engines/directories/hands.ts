@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync, renameSync } from 'node:fs'
-import { codeOf, guarded, inTheWay, problemFor, unless } from './problems.ts'
+import { codeOf, inTheWay, problemFor, unless } from './problems.ts'
 import { isGone, isThisProcess, thisProcess, type Worker } from './process.ts'
 import { QUIETLY, type Root } from './root.ts'
 
@@ -105,7 +105,3 @@ export class Hands {
 
 /** The longest name of a directory that leaves room for what we put behind it: file systems take 255 bytes. */
 export const LONGEST_NAME = 180
-
-export function isThere(path: string): boolean {
-  return guarded(path, () => lstatSync(path, QUIETLY)) !== undefined
-}

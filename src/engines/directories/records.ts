@@ -95,7 +95,7 @@ export class Records {
   /** Makes a lease with a token that no claim had; `least` is the lowest it may have. Older leases end as given back. */
   begin(id: string, least: number, lease: Lease, back: string): number {
     const marks = this.of(id)
-    if (marks.length === 0) this.reserve(id)
+    if (marks.length === 0 && !this.isReserved(id)) this.reserve(id)
     let token = Math.max(least, 1 + (marks.at(-1)?.token ?? 0))
     while (!this.write(id, { what: 'lease', token }, lease)) token++
     for (const mark of marks) if (mark.what === 'lease') this.end(id, mark.token, back)

@@ -28,7 +28,7 @@ export function drafted(root: Root, bytes: string | Buffer): string {
   return path
 }
 
-export function writeNew(path: string, text: string | Buffer, settled = true): void {
+function writeNew(path: string, text: string | Buffer, settled = true): void {
   const descriptor = openSync(
     path,
     constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,

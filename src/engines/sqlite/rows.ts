@@ -191,8 +191,8 @@ export class Rows {
 
   /** What `take` would give out first. */
   first<T extends Item>(kind: Kind<T>, query: Query): T[] {
-    const columns = columnsOf(kind)
-    return this.firstOf(kind, query, columns.join(', '), columns.length).map(row => this.item(kind, row))
+    const columns = query.fields ? ['id', ...query.fields] : columnsOf(kind)
+    return this.firstOf(kind, query, columns.join(', '), columns.length).map(row => this.item(kind, row, columns))
   }
 
   /**
