@@ -230,3 +230,33 @@ describe.each(['complete'])(
   },
   300_000,
 )
+
+test('a heartbeat that was answered holds, wherever somebody is frozen who takes the lease for lapsed', async () => {
+  const { root, args } = await base('takeover')
+  const [id = '', token = ''] = args
+  const points = await pointsOf([copyOf(root), 'takeover', ...args], join(scratch(), 'trace'))
+  const outcomes: Record<string, unknown> = {}
+  await each(points, async point => {
+    const copy = copyOf(root)
+    const store = await filesOf(copy)
+    const ready = Promise.withResolvers<void>()
+    const running = struck([copy, 'takeover', ...args], point, 'delay_enter=1500000', () => ready.resolve())
+    await ready.promise
+    await sleep(200)
+    const answered = async (work: Promise<unknown>) =>
+      await work.then(
+        () => 'ok',
+        (error: { code?: string }) => error.code,
+      )
+    const beat = await answered(store.renew(task, id, Number(token), 60_000))
+    const ran = await running
+    const done = await answered(endTask(store, { id, token: Number(token) }, 'completed'))
+    outcomes[`${point.call} ${point.n}`] = { beat, done, taken: ran.status === 0 }
+    await store.close()
+  })
+  const held = { beat: 'ok', done: 'ok', taken: false }
+  const lost = { beat: 'lease_lost', done: 'lease_lost', taken: true }
+  for (const [point, outcome] of Object.entries(outcomes)) expect([held, lost], point).toContainEqual(outcome)
+  expect(Object.values(outcomes)).toContainEqual(held)
+  expect(Object.values(outcomes)).toContainEqual(lost)
+}, 300_000)

@@ -333,10 +333,10 @@ export class DirectoryStore implements Store {
     const name = nameOf(kind, item)
     const path = this.pathOf(kind, item)
     if (!lstatSync(path, QUIETLY)) return undefined
-    const implied = impliedFlags(kind, { ...item }).map(flag => flag.name)
+    const implied = new Set(impliedFlags(kind, { ...item }).map(flag => flag.name))
     const files = all
-      ? filesBelow(path).filter(file => !implied.includes(file))
-      : readdirSync(path).filter(file => file.endsWith('.md'))
+      ? filesBelow(path).filter(file => !implied.has(file))
+      : guarded(path, () => readdirSync(path)).filter(file => file.endsWith('.md'))
     const texts = files.toSorted().flatMap(file => {
       const bytes = readBytes(join(path, file))
       if (bytes === undefined) return []
