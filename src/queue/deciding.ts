@@ -2,12 +2,13 @@ import { oneLine } from '../core/markdown.ts'
 import { amend, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { acting } from './acting.ts'
+import { acting, tokenFor } from './acting.ts'
 import { task } from './kind.ts'
 import { childrenOf, locate } from './locating.ts'
 import { logging } from './logging.ts'
 import { readTaskId } from './names.ts'
 import type { Task } from './record.ts'
+import { stillWaits, waitsFor } from './waiting.ts'
 import { renderWaivers, WAIVERS } from './waivers.ts'
 import { refuseUnlessFrom } from './ways-back.ts'
 
@@ -58,6 +59,23 @@ export async function waive(
     fields: now => ({ waived: (waived = { ...now.waived, ...added }) }),
     texts: () => ({ [WAIVERS]: renderWaivers(waived) }),
   })
+}
+
+/** The same for a task that is being completed: only if that leaves nothing to wait for, so that a refusal changes nothing. */
+export async function waiveTheRest(
+  caller: Caller,
+  name: string,
+  without: readonly string[],
+  reason: string | undefined,
+  given?: number,
+): Promise<void> {
+  const item = await locate(caller, name)
+  const own = tokenFor(caller, item.id, given) ?? item.token
+  if (item.status !== 'in_progress' || own !== item.token) return
+  const ids = without.map(one => readTaskId(one) ?? one)
+  const rest = (await waitsFor(caller, item)).filter(({ id }) => !ids.includes(id))
+  if (rest.length > 0) throw await stillWaits(caller, item, 'completed')
+  await waive(caller, name, without, reason, given)
 }
 
 /** Tries a failed task again. */

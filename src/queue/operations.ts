@@ -5,7 +5,7 @@ import { Problem } from '../core/problem.ts'
 import { addTasks } from './adding.ts'
 import { described, id, lasting, lease, newTask, reason, taskName, token, without, words, worker } from './asking.ts'
 import { claimNext, claimTask, claimWaiting, heartbeat, nothingToClaim, returnTask } from './claiming.ts'
-import { cancelTask, releaseTask, retryTask, waive } from './deciding.ts'
+import { cancelTask, releaseTask, retryTask, waive, waiveTheRest } from './deciding.ts'
 import { checkpointTask, completeTask, completeTasks, failTask, replyTo } from './reporting.ts'
 import { taskShape, viewOf, viewsOf } from './view.ts'
 
@@ -226,7 +226,7 @@ export const queueComplete = operation({
       return { task: tasks[0]!, tasks }
     }
     if (name === undefined) throw missingId()
-    if (left.length > 0) await waive(caller, name, left, why, own)
+    if (left.length > 0) await waiveTheRest(caller, name, left, why, own)
     return { task: await viewOf(caller, await completeTask(caller, name, own, note)) }
   },
 })

@@ -130,15 +130,18 @@ describe.each(ENGINES)('a task with parts, from the command line, on %s', (engin
     await typist.run('release', '1', '--without', '1_03', '--reason', 'cancelled')
     const claimed = await typist.claim('w1', '1')
     expect(claimed.blockers).toBe(0)
-    await typist.add(['four'], '--parent', '1')
+    await typist.add(['four', 'five'], '--parent', '1')
     expect((await typist.refused('complete', '1', '--token', String(claimed.token))).message).toContain('req_0001_04')
-    const last = ['--without', '1_04', '--reason', 'came late', '--token', String(claimed.token)]
+    const half = ['--without', '1_04', '--reason', 'came late', '--token', String(claimed.token)]
+    expect((await typist.refused('complete', '1', ...half)).status).toBe(5)
+    expect((await typist.show('1')).waived).not.toHaveProperty('req_0001_04')
+    const last = [...half, '--without', '1_05']
     const { task } = await typist.run('complete', '1', ...last)
     expect(task).toMatchObject({ state: 'completed', waived: { req_0001_04: 'came late', req_0001_03: 'cancelled' } })
     const { tree } = await typist.run<Grown>('tree', '1')
-    expect(tree[0]).toMatchObject({ progress: { completed: 1, waived: 3, total: 4 } })
+    expect(tree[0]).toMatchObject({ progress: { completed: 1, waived: 4, total: 5 } })
     expect((await typist.show('1')).texts['waived.md']).toContain('- **req_0001_02:** not worth it at all')
-    expect(await typist.addRefused(['five'], '--parent', '1')).toMatchObject({ status: 5, code: 'move_refused' })
+    expect(await typist.addRefused(['six'], '--parent', '1')).toMatchObject({ status: 5, code: 'move_refused' })
   })
 
   test('is cancelled with its open parts, or not at all', async () => {
