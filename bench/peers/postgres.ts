@@ -64,8 +64,8 @@ interface Utils {
 }
 
 interface Worker {
-  run(options: object): Promise<{ stop(): Promise<void> }>
-  makeWorkerUtils(options: object): Promise<Utils>
+  readonly run: (options: object) => Promise<{ stop(): Promise<void> }>
+  readonly makeWorkerUtils: (options: object) => Promise<Utils>
   Logger: new (factory: () => () => void) => unknown
 }
 
@@ -85,7 +85,9 @@ export async function openGraphile(url: string, poolSize: number): Promise<Graph
   return {
     async drain(count) {
       for (let n = 0; n < count; n += 1000) {
-        await utils.addJobs(Array.from({ length: 1000 }, (_, index) => ({ identifier: 'bench', payload: { n: n + index } })))
+        await utils.addJobs(
+          Array.from({ length: 1000 }, (_, index) => ({ identifier: 'bench', payload: { n: n + index } })),
+        )
       }
       let left = count
       const done = Promise.withResolvers<number>()

@@ -21,7 +21,7 @@ export function taskDraft(title: string, { status = 'to_execute', identity, fiel
     readonly id: string
     readonly fields: Readonly<Record<string, unknown>>
   }) => ({
-    [DEFINITION]: definition(id, title, own as Partial<Task>),
+    [DEFINITION]: definition(id, title, own),
   })
   return { title, status, identity, fields, compose }
 }

@@ -1,6 +1,5 @@
-import { literal, stored, typeOf } from '../../core/keeping.ts'
+import { literal, typeOf } from '../../core/keeping.ts'
 import type { Kind } from '../../core/kind.ts'
-import type { Fields } from '../../core/lifecycle.ts'
 import type { Query } from '../../core/store.ts'
 import type { Value } from './connection.ts'
 
@@ -24,20 +23,13 @@ export function orderOf(kind: Kind): string[] {
   return (kind.order ?? [...(kind.place ? [kind.place] : []), 'n']).map(name => `"${name}"`)
 }
 
-export function assignments(kind: Kind, fields: Fields, bound: Bound): string {
-  return Object.entries(fields)
-    .map(([field, value]) => `${column(kind, field)} = ${bound.add(stored(kind, field, value))}, `)
-    .join('')
-}
-
-/** `of` is what the columns are named by, where there are others. */
-export function conditions(kind: Kind, query: Pick<Query, 'where' | 'status'>, bound: Bound, of = ''): string {
+export function conditions(kind: Kind, query: Pick<Query, 'where' | 'status'>, bound: Bound): string {
   const parts = Object.entries(query.where ?? {}).map(([field, value]) =>
     typeof value === 'object'
-      ? `${of}${column(kind, field)} = ANY (${bound.add(value)}::${arrayType(kind, field)})`
-      : `${of}${column(kind, field)} = ${bound.add(value)}`,
+      ? `${column(kind, field)} = ANY (${bound.add(value)}::${arrayType(kind, field)})`
+      : `${column(kind, field)} = ${bound.add(value)}`,
   )
-  if (query.status) parts.push(`${of}status IN (${query.status.map(status => literal(kind, status)).join(', ')})`)
+  if (query.status) parts.push(`status IN (${query.status.map(status => literal(kind, status)).join(', ')})`)
   return parts.length > 0 ? parts.join(' AND ') : 'TRUE'
 }
 

@@ -69,8 +69,8 @@ function grouped(kind: Kind, wishes: readonly Wish[]): Wish[][] {
 }
 
 /** How items stand that were written together, by what was told of them, for when their rows were lost with the connection. */
-export function asTold<T extends Item>(
-  items: readonly T[],
+export function asTold(
+  items: readonly Item[],
   told: readonly Row[],
   written: (id: string) => Readonly<Record<string, unknown>>,
 ): Row[] {
@@ -78,8 +78,6 @@ export function asTold<T extends Item>(
   return told.map(({ id, to: status, revision, token }) => {
     const item = present.get(String(id))
     // Others may have changed it since: what this write made of it is answered, as it would have been.
-    return item?.revision === revision
-      ? ({ ...item } as Row)
-      : { ...item, ...written(String(id)), id, status, revision, token }
+    return item?.revision === revision ? { ...item } : { ...item, ...written(String(id)), id, status, revision, token }
   })
 }

@@ -19,6 +19,7 @@ import type { Wish } from './changing.ts'
 import { type Connection, type ConnectionOptions, connect, type Row, type Value } from './connection.ts'
 import { Feed } from './feed.ts'
 import { Gathering } from './gathering.ts'
+import { findings } from './health.ts'
 import { Insertion } from './insertion.ts'
 import { LastNumbers } from './last-numbers.ts'
 import { namesIn, removal } from './lists.ts'
@@ -180,31 +181,7 @@ class PostgresStore implements Store {
   }
 
   async inspect(): Promise<Finding[]> {
-    const { schema, server } = this.connection
-    const [row] = await this.connection.all(
-      `SELECT current_setting('server_version') AS server, current_setting('synchronous_commit') AS sync,
-        current_setting('fsync') AS fsync, (SELECT max(version) FROM "${schema}".migrations) AS version,
-        NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'
-          AND has_table_privilege('${this.statements.events}', 'INSERT') AS writable`,
-    )
-    const { server: version, sync, fsync, version: schemaVersion, writable } = row as Record<string, string>
-    const durable = sync !== 'off' && fsync === 'on'
-    return [
-      { check: 'database', ok: true, detail: `PostgreSQL ${version}, ${server}` },
-      { check: 'schema', ok: true, detail: `${schema}, version ${schemaVersion}` },
-      {
-        check: 'durability',
-        ok: durable,
-        detail: durable
-          ? 'an answered write survives a crash of the server'
-          : `the last answered writes may be lost in a crash: synchronous_commit is ${sync}, fsync is ${fsync}`,
-      },
-      {
-        check: 'writable',
-        ok: Boolean(writable),
-        detail: writable ? 'takes writes' : 'does not take writes from this user',
-      },
-    ]
+    return await findings(this.connection, this.statements)
   }
 
   async close(): Promise<void> {

@@ -52,7 +52,7 @@ export async function wiringOf<T extends New>(
 ): Promise<{ readonly drafts: readonly T[]; readonly wiring?: Wiring }> {
   const { waits } = kind
   if (!waits) return { drafts }
-  const referred = drafts.flatMap(({ fields }) => [...listed(fields[waits.on]), String(fields[waits.parent] ?? '')])
+  const referred = drafts.flatMap(({ fields }) => [...listed(fields[waits.on]), parentIn(waits, fields)])
   if (referred.every(id => id === '')) return { drafts }
   const own = new Map(drafts.map(draft => [draft.id, draft]))
   const there = await held(
@@ -68,13 +68,13 @@ export async function wiringOf<T extends New>(
   const isOpen = (id: string) => !waits.until.includes(String((own.get(id) ?? there.get(id))?.status))
   for (const { id, fields } of drafts) {
     for (const needs of needed(waits, fields, [])) pairs.push({ item: id, needs })
-    const parent = String(fields[waits.parent] ?? '')
+    const parent = parentIn(waits, fields)
     const outside = there.get(parent)
     const waiver = own.get(parent)?.fields[waits.without] ?? outside?.[waits.without] ?? {}
     if (!own.has(parent) && !outside) continue
     children.set(parent, (children.get(parent) ?? 0) + 1)
     if (outside) refuseParts(kind, outside as unknown as Item)
-    if (!Object.hasOwn(waiver as Fields, id)) pairs.push({ item: parent, needs: id })
+    if (!Object.hasOwn(waiver, id)) pairs.push({ item: parent, needs: id })
   }
   const open = Map.groupBy(
     pairs.filter(({ needs }) => isOpen(needs)),
@@ -206,6 +206,11 @@ async function held(
 function needed(waits: Waits, fields: Fields, parts: readonly string[]): string[] {
   const without = (fields[waits.without] ?? {}) as Fields
   return [...new Set([...listed(fields[waits.on]), ...parts])].filter(id => !Object.hasOwn(without, id))
+}
+
+function parentIn(waits: Waits, fields: Fields): string {
+  const parent = fields[waits.parent]
+  return typeof parent === 'string' ? parent : ''
 }
 
 function listed(value: unknown): string[] {

@@ -19,8 +19,8 @@ export function isWired(kind: Kind, fields: Fields): boolean {
 
 /** The items that new ones are parts of. */
 export function parentsOf({ waits }: Kind, drafts: readonly ({ readonly fields: Fields } | undefined)[]): Set<string> {
-  const parents = waits ? drafts.map(draft => String(draft?.fields[waits.parent] ?? '')) : []
-  return new Set(parents.filter(Boolean))
+  const parents = waits ? drafts.map(draft => draft?.fields[waits.parent]) : []
+  return new Set(parents.filter(parent => typeof parent === 'string' && parent !== '') as string[])
 }
 
 /** Whether a change of these fields changes what an item waits for. */
