@@ -4,6 +4,7 @@ import { mcp } from './mcp.ts'
 import type { Row } from './measure.ts'
 import { postgres } from './postgres.ts'
 import { queuePostgres } from './queue-postgres.ts'
+import { queueSqlite } from './queue-sqlite.ts'
 import { sqlite } from './sqlite.ts'
 import { startup } from './startup.ts'
 
@@ -14,6 +15,7 @@ const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   mcp,
   sqlite,
   postgres,
+  'queue-sqlite': queueSqlite,
   'queue-postgres': queuePostgres,
   directories,
 }

@@ -14,7 +14,7 @@ interface Queue {
 
 /** plainjob on the same SQLite that we use, with the settings it makes itself: a write-ahead log, synced at checkpoints. */
 export async function openPlainjob(path: string): Promise<Queue> {
-  const { defineQueue } = await peer<Plainjob>('plainjob')
+  const plainjob = await peer<Plainjob>('plainjob')
   const db = new DatabaseSync(path)
   const connection = {
     driver: 'better-sqlite3',
@@ -26,7 +26,7 @@ export async function openPlainjob(path: string): Promise<Queue> {
     close: () => db.close(),
   }
   const silent = { error() {}, warn() {}, info() {}, debug() {} }
-  return defineQueue({ connection, logger: silent })
+  return plainjob.defineQueue({ connection, logger: silent })
 }
 
 /** As its own driver makes them: prepared once, begun at once where that is asked for. */

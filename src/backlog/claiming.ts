@@ -46,7 +46,16 @@ export async function claimTodo(caller: Caller, item: Todo, claiming: Claiming):
     // The token keeps this from ending a claim that somebody else has made in the meantime.
     const why = `the lease of ${item.owner} ran out`
     const fields = { resolution_reason: why }
-    await move(caller.store, todo, { id: item.id, to: 'interrupted', fields, token: item.token, lapsed: true, by, at, why })
+    await move(caller.store, todo, {
+      id: item.id,
+      to: 'interrupted',
+      fields,
+      token: item.token,
+      lapsed: true,
+      by,
+      at,
+      why,
+    })
     await move(caller.store, todo, { id: item.id, to: 'ready', by, at })
   }
   const claimed = await claim(caller.store, todo, {

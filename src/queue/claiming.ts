@@ -12,7 +12,7 @@ import { stillWaits } from './waiting.ts'
 import { refuseUnlessFrom } from './ways-back.ts'
 
 /** How long a claim holds without being renewed, unless told otherwise. */
-export const LEASE_MS = 15 * 60_000
+const LEASE_MS = 15 * 60_000
 
 /** How often claims whose lease ran out are looked for while there is other work. */
 const SWEEP_MS = 1000

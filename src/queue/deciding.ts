@@ -72,8 +72,8 @@ export async function waiveTheRest(
   const item = await locate(caller, name)
   const own = tokenFor(caller, item.id, given) ?? item.token
   if (item.status !== 'in_progress' || own !== item.token) return
-  const ids = without.map(one => readTaskId(one) ?? one)
-  const rest = (await waitsFor(caller, item)).filter(({ id }) => !ids.includes(id))
+  const left = new Set(without.map(one => readTaskId(one) ?? one))
+  const rest = (await waitsFor(caller, item)).filter(({ id }) => !left.has(id))
   if (rest.length > 0) throw await stillWaits(caller, item, 'completed')
   await waive(caller, name, without, reason, given)
 }

@@ -91,7 +91,7 @@ export const queueShow = operation({
     const kept = (await caller.store.texts(task, [item.id])).get(item.id) ?? {}
     const definition = kept[DEFINITION] ?? ''
     // What a worker left in artifacts, and flags that came from directories, are no words about the task.
-    const texts = Object.fromEntries(Object.entries(kept).filter(([name]) => isReport(name)))
+    const texts = Object.fromEntries(Object.entries(kept).filter(([file]) => isReport(file)))
     const said = readTask(definition, directoryName(item))
     const own = 'message' in said ? undefined : said
     const events = await caller.store.events({ of: { kind: task, id: item.id } })

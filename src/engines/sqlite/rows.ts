@@ -147,8 +147,8 @@ export class Rows {
     }
     const { fields, given = {}, from } = first
     const changed = Object.keys(fields)
-    const named = JSON.stringify(changes.map(({ id, token }) => [id, token]))
-    const values = [...changed.map(field => stored(kind, field, fields[field])), named]
+    const which = JSON.stringify(changes.map(({ id, token }) => [id, token]))
+    const values = [...changed.map(field => stored(kind, field, fields[field])), which]
     const sql = statements.saveAll(kind, changed, given)
     const rows = this.connection.lists(sql, [...values, ...statements.valuesOf({ where: given })])
     const saved = new Map(rows.map(row => this.item(kind, row)).map(item => [item.id, item]))
@@ -181,7 +181,7 @@ export class Rows {
       which,
     ])
     const byRow = new Map(taken.map(row => [row.at(-1), row]))
-    const items = first.map(([row]) => this.item(kind, byRow.get(row!)!))
+    const items = first.map(([row]) => this.item(kind, byRow.get(row)!))
     tell(
       this.connection,
       items.map((item, index) => eventOf(kind, item, String(first[index]![1]), note)),

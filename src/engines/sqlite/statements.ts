@@ -40,7 +40,7 @@ function selection(kind: Kind, query: Query, columns: string, sorted: string): s
 
 /** The values of a query's text, in order. */
 export function valuesOf({ where = {}, after }: Query): (string | number)[] {
-  const values = Object.values(where).flat() as (string | number)[]
+  const values: (string | number)[] = Object.values(where).flat()
   return after === undefined ? values : [...values, after]
 }
 
@@ -63,12 +63,12 @@ export function insert(kind: Kind): string {
 }
 
 /** `where` names the item, and what else must be so. */
-export function save(kind: Kind, fields: readonly string[], where: Query['where'], lapsed = false): string {
+export function save(kind: Kind, fields: readonly string[], where: Query['where'], overdue = false): string {
   return once(
     kind,
-    ['save', fields, shapeOf(where), lapsed],
+    ['save', fields, shapeOf(where), overdue],
     () => `UPDATE ${kind.table} SET ${assigned(kind, fields)} revision = revision + 1
-      WHERE ${conditions(kind, { where })} ${lapsed ? 'AND leaseUntil < ?' : ''} RETURNING ${named(kind)}`,
+      WHERE ${conditions(kind, { where })} ${overdue ? 'AND leaseUntil < ?' : ''} RETURNING ${named(kind)}`,
   )
 }
 
