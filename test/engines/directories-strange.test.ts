@@ -139,3 +139,39 @@ test('texts come with everything a worker left, bytes that are no text among the
   expect((await endTask(other, item, 'completed')).status).toBe('completed')
   expect(existsSync(join(copy, QUEUE, 'completed/req_0001_a/artifacts/out.bin'))).toBe(true)
 })
+
+test('what came with somebody else’s files in our own folder leads nowhere', async () => {
+  const root = scratch()
+  const store = await filesOf(root)
+  const [item] = await addTasks(store, 'a')
+  const claimed = (await claimTask(store, 'w'))!
+  const own = join(root, QUEUE, '.punchlist')
+  const report = {
+    id: item!.id,
+    name: '../../req_0001_a',
+    token: claimed.token,
+    from: 'in_progress',
+    to: '../..',
+    by: 'x',
+    at: '',
+    fields: {},
+    texts: { 'x.md': 'x' },
+    worker: { pid: 1, start: '0', boot: '0' },
+  }
+  for (const [name, text] of [
+    ['req_0001~1~..', JSON.stringify(report)],
+    ['req_0001~1~completed', JSON.stringify({ ...report, to: 'completed', name: '../../escaped' })],
+    ['req_0001~2~completed', '{'],
+    ['req_0001~3~completed', '[]'],
+  ] as const)
+    writeFileSync(join(own, 'reports', name), text)
+  mkdirSync(join(own, 'private', 'req_0001_b~..~1.0.0.1'))
+  mkdirSync(join(own, 'tasks', 'req_0002'))
+  writeFileSync(join(own, 'tasks', 'req_0002', 'lease.1'), '1\n2\n3\nnot quoted\n1\n')
+  const before = readdirSync(root).toSorted()
+  await store.recover(task, stamp())
+  expect(await store.find(task, { status: ['in_progress'] })).toMatchObject([{ id: item!.id, owner: 'w' }])
+  expect(readdirSync(root).toSorted()).toEqual(before)
+  expect(readdirSync(join(root, QUEUE)).toSorted()).not.toContain('req_0001_b')
+  await endTask(store, claimed, 'completed')
+})

@@ -73,7 +73,7 @@ export class Hands {
     const folder = this.root.own('private')
     return (unless(['ENOENT'], folder, () => readdirSync(folder)) ?? []).flatMap(entry => {
       const [, name, origin, pid, start, boot] = /^(.+)~([^~]+)~(\d+)\.([^.]+)\.([^.]+)\.\d+$/s.exec(entry) ?? []
-      if (name === undefined) return []
+      if (name === undefined || !this.root.statuses.includes(origin!)) return []
       const worker = { pid: Number(pid), start: start!, boot: boot! }
       return [{ name, origin: origin!, path: this.root.own('private', entry), worker }]
     })

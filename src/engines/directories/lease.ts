@@ -64,7 +64,16 @@ function leaseIn(text: string): Lease | undefined {
   const [time, boot, at, owner, again] = text.split('\n')
   if (time === undefined || time === '' || time !== again) return undefined
   const until = time.trim() === 'for ever' ? null : Number(time)
-  return { owner: JSON.parse(owner!) as string, at: at!, boot: boot!, until }
+  return { owner: unquoted(owner ?? ''), at: at!, boot: boot!, until }
+}
+
+/** The file may have come with somebody else's: then there can be anything in it. */
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return 'unknown'
+  }
 }
 
 /** Writes over a lease in place, and says which file that was; undefined where there is none. */

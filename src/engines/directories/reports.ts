@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
 import type { Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { guarded, unless } from './problems.ts'
@@ -67,11 +67,38 @@ export class Reports {
   }
 
   private readAt(path: string): Report | undefined {
-    const text = unless(['ENOENT'], path, () => readFileSync(path, 'utf8'))
-    return text === undefined ? undefined : (JSON.parse(text) as Report)
+    const text = unless(['ENOENT', 'ELOOP', 'EISDIR'], path, () => {
+      const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+      try {
+        return readFileSync(descriptor, 'utf8')
+      } finally {
+        closeSync(descriptor)
+      }
+    })
+    const report = text === undefined ? undefined : reportIn(text)
+    return report && this.isOurs(report, path) ? report : undefined
+  }
+
+  /** Whether it could be one of ours: what it names becomes paths, and the folder may have come with somebody else's files. */
+  private isOurs(report: Report, path: string): boolean {
+    const { id, name, from, to } = report
+    const known = [from, to].every(status => this.root.statuses.includes(status))
+    return known && this.root.isNameOf(id, name) && this.path(report) === path
   }
 
   private path({ id, token, to }: Pick<Report, 'id' | 'token' | 'to'>): string {
     return this.root.own('reports', `${id}~${token}~${to}`)
+  }
+}
+
+function reportIn(text: string): Report | undefined {
+  try {
+    const report = JSON.parse(text) as Partial<Report>
+    const { id, name, from, to, token, texts, fields, worker } = report
+    const told = [id, name, from, to].every(value => typeof value === 'string') && Number.isSafeInteger(token)
+    const whole = [texts, fields, worker].every(value => typeof value === 'object' && value !== null)
+    return told && whole ? (report as Report) : undefined
+  } catch {
+    return undefined
   }
 }

@@ -44,6 +44,12 @@ export class Root {
     return join(this.top, '.punchlist', folder, ...names)
   }
 
+  /** Whether this can be the name of the directory of the item with this id. */
+  isNameOf(id: string, name: string): boolean {
+    const named = this.kind.directory!.named(name)
+    return 'id' in named && named.id === id && !name.includes('/')
+  }
+
   /** Whether there is a queue at all. */
   get isThere(): boolean {
     return existsSync(this.top)
