@@ -188,7 +188,7 @@ describe('a queue that is exported and imported', () => {
     }
     const root = scratch()
     const target = kept(await workspaceOf(root))
-    await expect(target.import({ ...rest, items: [forged] } as Export)).rejects.toMatchObject({
+    await expect(target.import({ ...rest, items: [forged] })).rejects.toMatchObject({
       code: expect.stringMatching(/^(?:bad_input|move_refused|newer_schema)$/),
     })
     expect((await target.queue.list({ all: true })).tasks).toEqual([])

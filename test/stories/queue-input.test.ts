@@ -67,7 +67,7 @@ describe.each(ENGINES)('what cannot be done with a queue, on %s', (engine, envir
     const typist = new Typist(cwd)
     await typist.add(['A'])
     const files = () =>
-      engine === 'files' ? readdirSync(join(cwd, 'coordination'), { recursive: true }).toSorted() : []
+      engine === 'files' ? readdirSync(join(cwd, 'coordination'), { recursive: true, encoding: 'utf8' }).toSorted() : []
     const before = [await typist.show('1'), files()]
     for (const [what, args, status, said] of WRONG) {
       const refused = await typist.refused(...args)

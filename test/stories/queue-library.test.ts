@@ -26,7 +26,8 @@ describe.each(ENGINES)('a program that opens the queue, on %s', (_engine, store)
   }
 
   test('claims and completes many at once; what cannot be completed so is refused', async () => {
-    const { queue, events } = await list()
+    const made = await list()
+    const { queue } = made
     await queue.add({ items: items(30) })
     const { tasks = [] } = await queue.claim({ worker: 'w1', limit: 20 })
     expect(tasks.map(({ id }) => id)).toEqual(
@@ -41,7 +42,7 @@ describe.each(ENGINES)('a program that opens the queue, on %s', (_engine, store)
       code: 'lease_lost',
     })
     await expect(queue.complete({})).rejects.toMatchObject({ code: 'bad_input' })
-    const completions = (await events()).filter(({ to }) => to === 'completed').map(({ id }) => id)
+    const completions = (await made.events()).filter(({ to }) => to === 'completed').map(({ id }) => id)
     expect(completions).toHaveLength(new Set(completions).size)
     expect((await queue.list({ state: ['to_execute'] })).tasks).toHaveLength(8)
   })
@@ -71,14 +72,15 @@ describe.each(ENGINES)('a program that opens the queue, on %s', (_engine, store)
   })
 
   test('is told of what happens, with the token under which it was done', async () => {
-    const { queue, store: kept, events } = await list()
+    const made = await list()
+    const { queue } = made
     await queue.add({ items: items(1) })
-    const { seq } = (await events({ last: 1 }))[0]!
-    const changed = kept.changed(seq, 20_000)
+    const { seq } = (await made.events({ last: 1 }))[0]!
+    const changed = made.store.changed(seq, 20_000)
     const { token } = await queue.claim({ worker: 'w1' })
     await changed
     await queue.complete({ id: '1', token })
-    expect(await events({ after: seq })).toMatchObject([
+    expect(await made.events({ after: seq })).toMatchObject([
       { id: 'req_0001', from: 'to_execute', to: 'in_progress', by: 'w1', token: 1 },
       { id: 'req_0001', from: 'in_progress', to: 'completed', token: 1 },
     ])

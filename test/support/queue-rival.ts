@@ -4,14 +4,15 @@ import { open, Problem } from '../../src/index.ts'
 // One of several processes at one queue. Each line tells what to do, and is answered with the ids of the tasks it got.
 const [root, name] = process.argv.slice(2)
 const { PUNCHLIST_STORE: store } = process.env
-const { queue, close } = await open({ root: root!, actor: name!, ...(store ? { store } : {}) })
+const list = await open({ root: root!, actor: name!, ...(store ? { store } : {}) })
+const { queue } = list
 process.stdout.write('[]\n')
 for await (const line of createInterface({ input: process.stdin })) {
   const [verb, count, parent] = line.split(' ')
   const ids = verb === 'claim' ? await claimed() : await added(Number(count), parent)
   process.stdout.write(`${JSON.stringify(ids)}\n`)
 }
-await close()
+await list.close()
 
 async function added(count: number, parent?: string): Promise<string[]> {
   const ids: string[] = []

@@ -6,7 +6,8 @@ import { open, Problem } from '../../src/index.ts'
 // written to a diary after the answer, and synced: whoever reads it there was told so.
 const [root, name, lease, diary] = process.argv.slice(2)
 const { PUNCHLIST_STORE: store } = process.env
-const { queue, close } = await open({ root: root!, actor: name!, ...(store ? { store } : {}) })
+const list = await open({ root: root!, actor: name!, ...(store ? { store } : {}) })
+const { queue } = list
 const leaseMs = Number(lease)
 const pages = openSync(diary!, 'a')
 
@@ -33,7 +34,7 @@ for (let idle = 0; idle < 2; ) {
   }
 }
 closeSync(pages)
-await close()
+await list.close()
 
 function written(line: string): void {
   writeSync(pages, `${line}\n`)

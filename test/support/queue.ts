@@ -29,7 +29,7 @@ export interface One {
   readonly task: ToldTask
 }
 export interface Several extends One {
-  readonly tasks: ToldTask[]
+  readonly tasks?: ToldTask[]
 }
 export interface Claimed extends One {
   readonly token: number
@@ -148,10 +148,10 @@ export class Typist {
 
 export const ids = (tasks: readonly { readonly id: string }[]): string[] => tasks.map(({ id }) => id)
 
-/** What a command that was begun has answered in the end. */
-export const answered = <T = Claimed>({ status, stdout, stderr }: Ran): T => {
+/** What a claim that was begun has been answered in the end. */
+export const answered = ({ status, stdout, stderr }: Ran): Claimed => {
   if (status !== 0) throw new Error(`exit ${status}\n${stderr}`)
-  return JSON.parse(stdout) as T
+  return JSON.parse(stdout) as Claimed
 }
 
 /** A task without its lease: some engines keep how long it still holds, and work out when that is. */
