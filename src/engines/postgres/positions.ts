@@ -1,6 +1,8 @@
 import type { Item, Kind } from '../../core/kind.ts'
-import type { Query } from '../../core/store.ts'
+import type { Fields } from '../../core/lifecycle.ts'
+import type { Query, Where } from '../../core/store.ts'
 import type { Value } from './connection.ts'
+import { looksFor } from './taking.ts'
 
 /** How long one goes on from where the last claim was. */
 const LOOK_MS = 500
@@ -9,7 +11,8 @@ const LOOK_MS = 500
 const MOST = 256
 
 /**
- * Where the last claim of each kind was, so that the next one looks only beyond.
+ * Where the last claim of each kind was, so that the next one looks only beyond,
+ * whoever's it is: what is meant for anyone is one look that all workers share.
  *
  * A claimed item leaves a dead entry in the index, and while anyone has an old
  * snapshot open (a backup, a forgotten transaction) none of them can be cleared
@@ -24,22 +27,29 @@ const MOST = 256
 export class Positions {
   private known = new Map<string, { readonly at: readonly Value[]; readonly looked: number }>()
 
-  /** The place to look beyond; undefined to look from the beginning. */
-  beyond(key: string): readonly Value[] | undefined {
-    const position = this.known.get(key)
-    return position && performance.now() - position.looked < LOOK_MS ? position.at : undefined
+  /** Where each of the looks of a claim goes on; undefined to look from the beginning. */
+  beyond(looks: readonly Look[]): Beyond {
+    return looks.map(({ key }) => {
+      const position = this.known.get(key)
+      return position && performance.now() - position.looked < LOOK_MS ? position.at : undefined
+    })
   }
 
-  /** Begins a look, from the beginning unless `beyond` is given; what it found last is told to what this gives back. */
-  looking(kind: Kind, key: string, beyond: readonly Value[] | undefined): (last: Item | undefined) => void {
+  /** Begins the looks of a claim; what they found is told to what this gives back. */
+  looking(kind: Kind, looks: readonly Look[], beyond: Beyond): (found: readonly Item[]) => void {
     const { known } = this
-    const looked = beyond ? (known.get(key)?.looked ?? -Infinity) : performance.now()
-    return last => {
-      // Something was written meanwhile that this look may not have seen.
+    const now = performance.now()
+    const looked = looks.map(({ key }, nth) => (beyond[nth] ? (known.get(key)?.looked ?? -Infinity) : now))
+    return found => {
+      // Something was written meanwhile that these looks may not have seen.
       if (known !== this.known) return
       if (known.size > MOST) known.clear()
-      if (last) known.set(key, { at: placeOf(kind, last), looked })
-      else known.delete(key)
+      for (const [nth, { key, where }] of looks.entries()) {
+        const last = found.findLast(item => matches(item, where))
+        const at = last ? placeOf(kind, last) : known.get(key)?.at
+        if (at && found.length > 0) known.set(key, { at, looked: looked[nth]! })
+        else known.delete(key)
+      }
     }
   }
 
@@ -49,11 +59,26 @@ export class Positions {
   }
 }
 
-/** What claims must have in common to go on from each other; undefined where they cannot. */
-export function keyOf(kind: Kind, { where = {}, status }: Query): string | undefined {
-  return kind.order && where['id'] === undefined ? JSON.stringify([kind.name, where, status]) : undefined
+export type Beyond = readonly (readonly Value[] | undefined)[]
+
+/** One of the looks of a claim, and what it has in common with those of others that go on from it. */
+interface Look {
+  readonly key: string
+  readonly where: Where
+}
+
+/** The looks of a claim, where they can go on from others. */
+export function looksOf(kind: Kind, { where = {}, status }: Query): Look[] {
+  if (!kind.order || where['id'] !== undefined) return []
+  return looksFor(where).map(one => ({ key: JSON.stringify([kind.name, one, status]), where: one }))
+}
+
+function matches(item: Item, where: Where): boolean {
+  const fields: Fields = { ...item }
+  return Object.entries(where).every(([field, value]) => [value].flat().includes(fields[field] as string))
 }
 
 function placeOf(kind: Kind, item: Item): Value[] {
-  return kind.order!.map(field => (item as unknown as Record<string, string | number>)[field]!)
+  const fields: Fields = { ...item }
+  return kind.order!.map(field => fields[field] as string | number)
 }

@@ -16,7 +16,7 @@ import type {
 } from '../../core/store.ts'
 import type { Statement } from './bound.ts'
 import type { Wish } from './changing.ts'
-import { type Connection, type ConnectionOptions, connect, type Row, type Value } from './connection.ts'
+import { type Connection, type ConnectionOptions, connect, type Row } from './connection.ts'
 import { Feed } from './feed.ts'
 import { Gathering } from './gathering.ts'
 import { findings } from './health.ts'
@@ -26,10 +26,10 @@ import { namesIn, removal } from './lists.ts'
 import { load } from './loading.ts'
 import { exactlyOnce, type Outcome } from './marks.ts'
 import { migrate } from './migrate.ts'
-import { keyOf, Positions } from './positions.ts'
+import { type Beyond, looksOf, Positions } from './positions.ts'
 import { asTold, saving } from './saving.ts'
 import { itemOf, Statements, wakes } from './statements.ts'
-import { takenIn, taking } from './taking.ts'
+import { type Taking, takenIn, taking } from './taking.ts'
 import { toldWith } from './telling.ts'
 import { byItem, textsOf } from './texts.ts'
 import { rewires } from './waits.ts'
@@ -130,20 +130,19 @@ class PostgresStore implements Store {
    */
   async takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T[]> {
     if (whole(query.limit ?? 1) === 0) return []
-    const key = keyOf(kind, query)
-    const attempt = async (wait: boolean, beyond?: readonly Value[]) => {
-      const found = key === undefined ? undefined : this.positions.looking(kind, key, beyond)
-      const items = await this.taken(kind, query, claim, note, { wait, beyond })
-      found?.(items.at(-1))
+    const looks = looksOf(kind, query)
+    const attempt = async (wait: boolean, beyond: Beyond = []) => {
+      const found = this.positions.looking(kind, looks, beyond)
+      const items = await this.taken(kind, query, claim, { note, wait, beyond })
+      found(items)
       return items
     }
     if (query.where?.['id'] !== undefined) return await attempt(true)
-    const beyond = key === undefined ? undefined : this.positions.beyond(key)
-    for (const look of [...(beyond ? [() => attempt(false, beyond)] : []), () => attempt(false)]) {
-      const items = await look()
-      if (items.length > 0) return items
-    }
-    return await attempt(true)
+    const beyond = this.positions.beyond(looks)
+    const near = beyond.some(Boolean) ? await attempt(false, beyond) : []
+    if (near.length > 0) return near
+    const items = await attempt(false)
+    return items.length > 0 ? items : await attempt(true)
   }
 
   async renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T> {
@@ -200,14 +199,8 @@ class PostgresStore implements Store {
     })
   }
 
-  private async taken<T extends Item>(
-    kind: Kind<T>,
-    query: Query,
-    claim: Claim,
-    note: Note,
-    look: { readonly wait: boolean; readonly beyond: readonly Value[] | undefined },
-  ): Promise<T[]> {
-    const outcome = await this.once(mark => taking(this.statements, kind, query, claim, { note, mark, ...look }))
+  private async taken<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, how: Look): Promise<T[]> {
+    const outcome = await this.once(mark => taking(this.statements, kind, query, claim, { mark, ...how }))
     const written = { ...claim.fields, owner: claim.owner }
     const rows = 'answer' in outcome ? takenIn(outcome.answer) : await this.toldBy(kind, outcome.event, () => written)
     return rows.map(row => itemOf(kind, row))
@@ -252,3 +245,5 @@ class PostgresStore implements Store {
     return (await this.find(kind, { where: { id } }))[0]
   }
 }
+
+type Look = Omit<Taking, 'mark'>

@@ -13,8 +13,8 @@ export interface Taking {
   readonly mark: string
   /** For whoever holds a matching row at the moment, instead of passing it over. */
   readonly wait: boolean
-  /** Only what comes after this, by the values of the fields that say what comes first. */
-  readonly beyond?: readonly Value[] | undefined
+  /** For each of the looks: only what comes after this, by the values of the fields that say what comes first. */
+  readonly beyond?: readonly (readonly Value[] | undefined)[] | undefined
 }
 
 interface Input extends Taking {
@@ -26,7 +26,7 @@ interface Input extends Taking {
 export function taking(statements: Statements, kind: Kind, query: Query, claim: Claim, taken: Taking): Statement {
   const { where = {}, status = [], limit = 1 } = query
   const several = severalIn(where)
-  const distinct = several === undefined ? where : { ...where, [several]: [...new Set([where[several]!].flat())] }
+  const distinct = several === undefined ? where : { ...where, [several]: valuesOf(where, several) }
   const shape = [
     statements.schema,
     Object.entries(distinct).map(([field, value]) => [field, field === several ? [value].flat().length : typeof value]),
@@ -35,7 +35,7 @@ export function taking(statements: Statements, kind: Kind, query: Query, claim: 
     Object.keys(claim.fields),
     claim.fields['status'],
     taken.wait,
-    taken.beyond === undefined,
+    taken.beyond?.map(place => place === undefined),
   ]
   return Template.of<Input>(kind, `take ${JSON.stringify(shape)}`, template =>
     textOf(statements, kind, { ...query, where: distinct }, claim, taken, template),
@@ -73,8 +73,10 @@ function textOf(
         : `${column(kind, field)} = ${value}`
     })
     if (status) conditions.push(`status IN (${status.map(name => literal(kind, name)).join(', ')})`)
-    if (beyond)
-      conditions.push(`(${by}) > (${beyond.map((_value, at) => template.add(input => input.beyond![at]!)).join(', ')})`)
+    if (beyond?.[nth]) {
+      const place = order.map((_field, at) => template.add(input => input.beyond![nth]![at]!))
+      conditions.push(`(${by}) > (${place.join(', ')})`)
+    }
     return `l${nth} AS MATERIALIZED (SELECT ${columns} FROM ${statements.table(kind)}
       WHERE ${conditions.length > 0 ? conditions.join(' AND ') : 'TRUE'}
       ORDER BY ${by} ${most} FOR UPDATE${wait ? '' : ' SKIP LOCKED'})`
@@ -105,6 +107,16 @@ function textOf(
       FROM c WHERE t.id = c.id RETURNING t.*, c.status AS ${BEFORE}, c.turn AS ${TURN}
     ), ${telling(statements, told)}
     ${single ? `SELECT row_to_json(shown) AS json FROM (${shown}) shown` : `${shown} ORDER BY ${TURN}`}`
+}
+
+/** The conditions of the looks that a claim takes, one by one. */
+export function looksFor(where: NonNullable<Query['where']>): NonNullable<Query['where']>[] {
+  const several = severalIn(where)
+  return several === undefined ? [where] : valuesOf(where, several).map(value => ({ ...where, [several]: value }))
+}
+
+function valuesOf(where: NonNullable<Query['where']>, field: string): (string | number)[] {
+  return [...new Set([where[field]!].flat())]
 }
 
 /**
