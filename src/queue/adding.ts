@@ -127,11 +127,12 @@ function meant(name: string, count: number): string {
 async function refuseUnknown(caller: Caller, names: readonly string[]): Promise<void> {
   const ids = names.filter(name => !name.startsWith('#'))
   const known = await lookUp(caller, ids)
-  const unknown = ids.filter(id => !known.has(id))
+  const unknown = [...new Set(ids.filter(id => !known.has(id)))]
   if (unknown.length === 0) return
+  const more = unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''
   throw new Problem(
     'not_found',
-    `There is no task ${[...new Set(unknown)].join(', ')} to wait for`,
+    `There is no task ${unknown.slice(0, 5).join(', ')}${more} to wait for`,
     'Add what it depends on first, and use the ids that gives.',
     { ids: unknown },
   )

@@ -12,9 +12,9 @@ const leaseMs = Number(lease)
 const pages = openSync(diary!, 'a')
 
 for (let idle = 0; idle < 2; ) {
-  const claimed = await queue.claim({ lease: `${leaseMs}ms` }).catch(unlessNothing)
+  const claimed = await patiently(() => queue.claim({ lease: `${leaseMs}ms` })).catch(unlessNothing)
   if (!claimed) {
-    const { tasks } = await queue.list({ state: ['to_execute', 'in_progress'], limit: 1 })
+    const { tasks } = await patiently(() => queue.list({ state: ['to_execute', 'in_progress'], limit: 1 }))
     idle = tasks.length === 0 ? idle + 1 : 0
     await sleep(leaseMs / 4)
     continue
@@ -23,10 +23,10 @@ for (let idle = 0; idle < 2; ) {
   const { id } = claimed.task
   try {
     await sleep(Math.random() * leaseMs * 0.8)
-    if (Math.random() < 0.3) await queue.heartbeat({ id, token, lease: `${leaseMs}ms` })
+    if (Math.random() < 0.3) await patiently(() => queue.heartbeat({ id, token, lease: `${leaseMs}ms` }))
     if (Math.random() < 0.2) await sleep(leaseMs * 1.5)
     const note = Math.random() < 0.5 ? `by ${name}` : undefined
-    const { task } = await queue.complete({ id, token, note })
+    const { task } = await patiently(() => queue.complete({ id, token, note }))
     written(`done ${id} ${token} ${name} ${task.state}`)
   } catch (error) {
     if (!(error instanceof Problem) || !['lease_lost', 'move_refused'].includes(error.code)) throw error
@@ -39,6 +39,16 @@ await list.close()
 function written(line: string): void {
   writeSync(pages, `${line}\n`)
   fsyncSync(pages)
+}
+
+/** Asks again when somebody who is frozen holds the store: every verb may be repeated. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'store_busy') throw error
+    return await patiently(ask)
+  }
 }
 
 function unlessNothing(error: unknown): undefined {

@@ -42,7 +42,7 @@ export async function storm({ workers: count, tasks, env }: Storm): Promise<Afte
   const diaries = scratch()
   const store = env['PUNCHLIST_STORE']
   const list = await open({ root, actor: 'storm', ...(store ? { store } : {}) })
-  await list.queue.add({ items: itemsOf(tasks) })
+  for (let n = 0; n < tasks; n += 500) await list.queue.add({ items: itemsOf(Math.min(500, tasks - n)) })
   await list.queue.add({ parent: 'req_0001', items: itemsOf(5) })
   const crew = new Crew(root, diaries, env)
   for (let n = 0; n < count; n++) crew.hire()
