@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { open } from '../../src/index.ts'
+import { type Event, open } from '../../src/index.ts'
 import { task as kind } from '../../src/queue/kind.ts'
 import { scratch } from './scratch.ts'
 
@@ -76,7 +76,10 @@ export async function storm({ workers: count, tasks, env }: Storm): Promise<Afte
       )
       .filter(line => !line.endsWith(' 1')),
     broken: brokenIn(events),
-    denied: [...done.filter(line => line !== standing.get(line.split(' ')[1]!)), ...repeatedIn(done)],
+    denied: [
+      ...done.flatMap(line => deniedBy(line, standing.get(line.split(' ')[1]!) ?? 'nothing', events)),
+      ...repeatedIn(done),
+    ],
     left: [...recovered.map(({ id, what }) => `${id}: ${what}`), ...leftIn(root)],
     warnings: warnings.map(({ file, message }) => `${file} ${message}`),
     done: done.length,
@@ -140,7 +143,16 @@ class Crew {
   }
 }
 
-function brokenIn(events: readonly { id: string; from: string | null; to: string; seq: number }[]): string[] {
+/** A completion that is not the one in the store, with everything that happened to its task. */
+function deniedBy(line: string, standing: string, events: readonly Event[]): string[] {
+  const [, id] = line.split(' ')
+  const happened = events
+    .filter(event => event.id === id)
+    .map(({ to, by, token, why }) => `${to} ${token} ${by} ${why}`)
+  return line === standing ? [] : [`${line}; there: ${standing}; ${happened.join(', ')}`]
+}
+
+function brokenIn(events: readonly Event[]): string[] {
   const last = new Map<string, string | null>()
   return events.flatMap(({ id, from, to, seq }) => {
     const before = last.get(id) ?? null

@@ -205,6 +205,8 @@ export class Looker {
     const [row] = found ? ledger.find(kind, { where: { id: found.id } }) : []
     if (!found || !row) return false
     const { lease, fields } = this.standing(kind, status, found)
+    // Asked last: a claim that ends while it is read is neither held nor given back.
+    if (this.isLeaving(kind, status, found.id)) return false
     const changed = Object.entries(fields).filter(([field, value]) => !isSame(({ ...row } as Fields)[field], value))
     ledger.remember(kind, [seenDirectory(name, found.id, doubtful(found.stats.mtimeMs), found.written)])
     const left = lease && msLeft(lease)
@@ -217,6 +219,13 @@ export class Looker {
     )
     if (left !== undefined && isActive(kind, status)) ledger.renew(kind, row.id, saved.token, left)
     return true
+  }
+
+  /** Whether its claimant's report was decided and is being carried out: whoever does that tells of it. */
+  private isLeaving(kind: Kind, status: string, id: string): boolean {
+    const last = isActive(kind, status) ? this.desk.records.of(id).at(-1) : undefined
+    if (!last || last.what === 'lease') return false
+    return this.desk.reports.read({ id, token: last.token, to: last.what }) !== undefined
   }
 
   /** How an item stands: by where its directory lies, what is in it, and what we know of its claims. */
