@@ -1,15 +1,18 @@
 import { closeSync, openSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { claim } from '../src/core/move.ts'
+import type { Store } from '../src/core/store.ts'
 import { StoreDoor } from '../src/open.ts'
 import { task } from '../src/queue/kind.ts'
 import { findWorkspace } from '../src/workspace.ts'
 
-// Claims for three seconds, or until nothing is left, as we do it or as a script that lists the folder each time.
-const [how, root, by] = process.argv.slice(2) as [string, string, string]
-const store = await new StoreDoor(await findWorkspace({ cwd: root, root, store: 'files' })).store(true)
-const next = how === 'ours' ? ours : async () => naive()
-if (how === 'ours') await store.count(task, { status: ['to_execute'] })
+// Claims for three seconds, or until nothing is left, as we do it or as a script that lists the folder each time; before that,
+// everything in a queue of its own.
+const [how, root, by, practice] = process.argv.slice(2) as [string, string, string, string]
+const own = await claimer(practice)
+while (await own.next());
+await own.store.close()
+const { next, store } = await claimer(root)
 process.stdout.write('ready\n')
 await new Promise(resolve => process.stdin.once('data', resolve))
 let count = 0
@@ -18,17 +21,24 @@ process.stdout.write(`${count}\n`)
 process.stdin.destroy()
 await store.close()
 
-async function ours(): Promise<boolean> {
+async function claimer(folder: string) {
+  const workspace = await findWorkspace({ cwd: folder, root: folder, store: 'files' })
+  const opened = await new StoreDoor(workspace).store(true)
+  if (how === 'ours') await opened.count(task, { status: ['to_execute'] })
+  return { store: opened, next: how === 'ours' ? () => ours(opened) : async () => naive(folder) }
+}
+
+async function ours(queue: Store): Promise<boolean> {
   const where = { blockers: 0, targetWorker: ['', by] }
   return (
-    (await claim(store, task, { where, to: 'in_progress', by, at: new Date().toISOString(), leaseMs: 900_000 })) !==
+    (await claim(queue, task, { where, to: 'in_progress', by, at: new Date().toISOString(), leaseMs: 900_000 })) !==
     undefined
   )
 }
 
 /** The first by name; whoever loses it to another lists again. */
-function naive(): boolean {
-  const top = join(root, 'coordination')
+function naive(folder: string): boolean {
+  const top = join(folder, 'coordination')
   for (;;) {
     const [name] = readdirSync(join(top, 'to_execute')).toSorted()
     if (name === undefined) return false

@@ -50,6 +50,8 @@ export interface Discovery {
 export interface Ledger {
   /** Does `work` in one transaction. What is `derived` from the files can be had again, and need not survive a power cut. */
   together<T>(work: () => T, derived?: boolean): T
+  /** Differs from what it was before once another process has written. */
+  version(): number
   find<T extends Item>(kind: Kind<T>, query: Query): T[]
   /** The first matches, as a claim would get them; one field of `where` may have several values. */
   first<T extends Item>(kind: Kind<T>, query: Query): T[]

@@ -3,82 +3,138 @@ import type { Item, Kind } from '../../core/kind.ts'
 import { openStatuses } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Claim, Query } from '../../core/store.ts'
+import { sinceBoot } from './clock.ts'
 import type { Desk } from './desk.ts'
 import type { Held } from './hands.ts'
 import { newLease } from './lease.ts'
+import { Line } from './line.ts'
 import type { Looker } from './look.ts'
 import { entriesIn, formOf, nameOf, reader } from './reading.ts'
 import { removeFlags, touchFlag } from './writing.ts'
 
-/** So many are looked up at first: others are claiming at the same time, and what they have in their hands is passed by. */
-const FIRST = 20
+/** Claims that follow each other closer than this are told of together: each by itself would wait for the ledger's lock. */
+const CLOSE_MS = 100
+/** But no later than this, and no more of them. */
+const TOLD_WITHIN_MS = 50
+const TOLD_AT_ONCE = 64
 
-/**
- * Gives the first match to exactly one caller. The ledger says which comes
- * first; the renaming of its directory decides whose it is. The ledger is told
- * last: whoever is killed before has claimed nothing that the next look does not
- * give back or take in.
- */
-export function take<T extends Item>(
-  desk: Desk,
-  looker: Looker,
-  kind: Kind<T>,
-  query: Query,
-  claim: Claim,
-  note: Note,
-): T | undefined {
-  // Nothing but what the index of claims holds: the rows themselves lie all over the database.
-  const fields: string[] = []
-  looker.lookNowAndThen(kind, query.status ?? openStatuses(kind.lifecycle))
-  for (;;) {
-    const missed = new Set<string>()
-    for (let limit = FIRST; ; limit *= 4) {
-      const candidates = desk.ledger.first(kind, { ...query, limit, fields })
-      for (const { id } of candidates) {
-        if (missed.has(id)) continue
-        missed.add(id)
-        if (looker.isElsewhere(kind, id, query.status ?? [])) continue
-        const [item] = desk.ledger.find(kind, { where: { id }, status: query.status ?? [] })
-        const taken = item && claimOne(desk, kind, item, claim, note, query)
-        if (taken) return taken
-      }
-      if (candidates.length < limit) break
-    }
-    // Nothing is left, as far as is known: what others have done meanwhile is taken in before that is said.
-    if (!looker.look(kind)) return undefined
-  }
+/** A claim that was made. */
+interface Made {
+  readonly item: Item
+  readonly token: number
+  readonly claim: Claim
+  readonly note: Note
 }
 
-function claimOne<T extends Item>(
-  desk: Desk,
-  kind: Kind<T>,
-  item: T,
-  claim: Claim,
-  note: Note,
-  { where = {} }: Query,
-): T | undefined {
-  const form = formOf(kind)
-  const to = String(claim.fields['status'])
-  const held = desk.hands.take(item.status, nameOf(kind, item))
-  if (!held) return undefined
-  let token: number | undefined
-  try {
-    token = desk.records.begin(item.id, item.token + 1, newLease(claim.owner, note.at, claim.leaseMs), item.status)
-    const flag = form.flag(item.id, to, note.at)
-    if (flag !== undefined) touchFlag(held.path, flag)
-    desk.hands.put(held, to)
-  } catch (error) {
-    undo(desk, kind, held, item, token)
-    // What is in the way of one is none of the others' concern.
-    if (error instanceof Problem && error.code === 'move_refused' && where['id'] === undefined) return undefined
-    throw error
+/**
+ * Gives items to exactly one caller each. The ledger says which comes first;
+ * the renaming of its directory decides whose it is. The ledger is told last:
+ * whoever is killed before has claimed nothing that the next look does not give
+ * back or take in.
+ */
+export class Claims {
+  private readonly desk: Desk
+  private readonly looker: Looker
+  private readonly line: Line
+  private readonly untold: Made[] = []
+  private last = -Infinity
+  private first = 0
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(desk: Desk, looker: Looker) {
+    this.desk = desk
+    this.looker = looker
+    this.line = new Line(desk)
   }
-  try {
-    return follow(desk, kind, item, token, claim, note)
-  } catch (error) {
-    const again = desk.hands.take(to, held.name)
-    if (again) undo(desk, kind, { ...again, origin: item.status }, item, token)
-    throw error
+
+  take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T | undefined {
+    const { desk, looker, line } = this
+    const { where = {}, status = openStatuses(kind.lifecycle) } = query
+    looker.lookNowAndThen(kind, status)
+    for (;;) {
+      for (const id of line.of(kind, query)) {
+        line.pass(id)
+        if (looker.isElsewhere(kind, id, status)) continue
+        const [item] = desk.ledger.find(kind, { where: { ...where, id }, status })
+        const taken = item && this.claimOne(kind, item, claim, note, where['id'] !== undefined)
+        if (taken) return taken
+      }
+      // Nothing is left, as far as is known: what others have done meanwhile is taken in before that is said.
+      this.settle(kind)
+      if (!looker.look(kind)) return undefined
+    }
+  }
+
+  /** Tells of every claim that was made. Whoever wants to know how anything stands does this first. */
+  settle(kind: Kind): void {
+    this.line.forget()
+    if (this.untold.length === 0) return
+    clearTimeout(this.timer)
+    this.timer = undefined
+    const made = this.untold.splice(0)
+    try {
+      this.desk.ledger.together(() => {
+        for (const one of made) follow(this.desk, kind, one)
+      }, true)
+    } catch (error) {
+      // They are made, and were answered: the next look at the directories tells of them.
+      if (!(error instanceof Problem)) throw error
+    }
+  }
+
+  /** When nobody asks for it, nobody is there to be told what went wrong either. */
+  private settleAnyway(kind: Kind): void {
+    try {
+      this.settle(kind)
+    } catch {
+      // The ledger was closed meanwhile, say: the next look at the directories tells of them.
+    }
+  }
+
+  private claimOne<T extends Item>(kind: Kind<T>, item: T, claim: Claim, note: Note, named: boolean): T | undefined {
+    const { desk } = this
+    const to = String(claim.fields['status'])
+    const held = desk.hands.take(item.status, nameOf(kind, item))
+    if (!held) return undefined
+    let token: number | undefined
+    try {
+      token = desk.records.begin(item.id, item.token + 1, newLease(claim.owner, note.at, claim.leaseMs), item.status)
+      const flag = formOf(kind).flag(item.id, to, note.at)
+      if (flag !== undefined) touchFlag(held.path, flag)
+      desk.hands.put(held, to)
+    } catch (error) {
+      undo(desk, kind, held, item, token)
+      // What is in the way of one is none of the others' concern.
+      if (error instanceof Problem && error.code === 'move_refused' && !named) return undefined
+      throw error
+    }
+    const made = { item, token, claim, note }
+    if (this.isBusy()) return this.later(kind, made)
+    try {
+      return desk.ledger.together(() => follow(desk, kind, made), true) as T | undefined
+    } catch (error) {
+      const again = desk.hands.take(to, held.name)
+      if (again) undo(desk, kind, { ...again, origin: item.status }, item, token)
+      throw error
+    }
+  }
+
+  private isBusy(): boolean {
+    const now = sinceBoot()
+    const busy = now - this.last < CLOSE_MS
+    this.last = now
+    return busy
+  }
+
+  /** How the item stands now, which is told when there are more of them, or nothing else is done for a moment. */
+  private later<T extends Item>(kind: Kind<T>, made: Made): T {
+    const { item, token, claim } = made
+    const { owner, leaseMs, fields } = claim
+    if (this.untold.push(made) === 1) this.first = this.last
+    this.timer ??= setTimeout(() => this.settleAnyway(kind), TOLD_WITHIN_MS)
+    if (this.untold.length >= TOLD_AT_ONCE || this.last - this.first > TOLD_WITHIN_MS) this.settle(kind)
+    const leaseUntil = leaseMs === undefined ? null : new Date(Date.now() + leaseMs).toISOString()
+    return { ...item, ...fields, owner, token, leaseUntil, revision: item.revision + 1 } as unknown as T
   }
 }
 
@@ -94,30 +150,21 @@ function undo(desk: Desk, kind: Kind, held: Held, { id }: Item, token: number | 
 }
 
 /** Tells of it, unless somebody who looked was faster. */
-function follow<T extends Item>(
-  desk: Desk,
-  kind: Kind<T>,
-  item: T,
-  token: number,
-  claim: Claim,
-  note: Note,
-): T | undefined {
+function follow(desk: Desk, kind: Kind, { item, token, claim, note }: Made): Item | undefined {
   const { ledger } = desk
   const { id, status } = item
   const { owner, leaseMs } = claim
-  return ledger.together(() => {
-    if (token === item.token + 1) {
-      const taken = ledger.take(kind, { where: { id, token: item.token }, status: [status], limit: 1 }, claim, note)
-      if (taken) return taken
-    }
-    const [row] = ledger.find(kind, { where: { id } })
-    if (!row || row.token > token) return undefined
-    if (row.token === token) return row
-    const saved = ledger.save(
-      kind,
-      { id, from: status, fields: { ...claim.fields, owner, token, leaseUntil: null } },
-      note,
-    )
-    return leaseMs === undefined ? saved : ledger.renew(kind, id, token, leaseMs)
-  }, true)
+  if (token === item.token + 1) {
+    const taken = ledger.take(kind, { where: { id, token: item.token }, status: [status], limit: 1 }, claim, note)
+    if (taken) return taken
+  }
+  const [row] = ledger.find(kind, { where: { id } })
+  if (!row || row.token > token) return undefined
+  if (row.token === token) return row
+  const saved = ledger.save(
+    kind,
+    { id, from: status, fields: { ...claim.fields, owner, token, leaseUntil: null } },
+    note,
+  )
+  return leaseMs === undefined ? saved : ledger.renew(kind, id, token, leaseMs)
 }

@@ -20,7 +20,7 @@ import type {
   Unreadable,
 } from '../../core/store.ts'
 import { add } from './adding.ts'
-import { take } from './claiming.ts'
+import { Claims } from './claiming.ts'
 import { sinceBoot, thisBoot } from './clock.ts'
 import { type Desk, deskOf, isActive } from './desk.ts'
 import { impliedFlags } from './implied.ts'
@@ -57,6 +57,7 @@ export interface DirectoryStoreOptions {
 export class DirectoryStore implements Store {
   private readonly desk: Desk
   private readonly looker: Looker
+  private readonly claims: Claims
   private readonly tables: Store
   private readonly root: string
   private readonly kind: Kind
@@ -66,23 +67,27 @@ export class DirectoryStore implements Store {
   constructor({ top, root, ledger, tables, kind }: DirectoryStoreOptions) {
     this.desk = deskOf(new Root(top, root, kind), ledger)
     this.looker = new Looker(this.desk)
+    this.claims = new Claims(this.desk, this.looker)
     this.tables = tables
     this.root = root
     this.kind = kind
   }
 
   async insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]> {
+    this.claims.settle(this.kind)
     this.desk.root.make()
     this.looker.look(kind)
     return add(this.desk, kind, drafts, note)
   }
 
   async find<T extends Item>(kind: Kind<T>, query: Query): Promise<T[]> {
+    this.claims.settle(this.kind)
     this.look(kind, query)
     return this.desk.ledger.find(kind, query)
   }
 
   async texts(kind: Kind, ids: readonly string[], all = false): Promise<ReadonlyMap<string, Texts>> {
+    this.claims.settle(this.kind)
     const found = new Map<string, Texts>()
     for (const id of ids) {
       const [item] = this.desk.ledger.find(kind, { where: { id } })
@@ -103,6 +108,7 @@ export class DirectoryStore implements Store {
   }
 
   async activity(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    this.claims.settle(this.kind)
     const times = ids.flatMap(id => {
       const [item] = this.desk.ledger.find(kind, { where: { id } })
       const path = item && this.pathOf(kind, item)
@@ -117,6 +123,7 @@ export class DirectoryStore implements Store {
   }
 
   async unreadable(kind: Kind): Promise<Unreadable[]> {
+    this.claims.settle(this.kind)
     const { ledger, root } = this.desk
     const bad = root.statuses.flatMap(status =>
       ledger
@@ -147,11 +154,13 @@ export class DirectoryStore implements Store {
   }
 
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
+    this.claims.settle(this.kind)
     this.look(kind, query)
     return this.desk.ledger.count(kind, query)
   }
 
   async save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T> {
+    this.claims.settle(this.kind)
     const { id, from, fields } = change
     this.desk.root.make()
     this.looker.lookOnce(kind, id)
@@ -176,7 +185,7 @@ export class DirectoryStore implements Store {
   async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {
     if (!this.desk.root.isMade && !this.desk.root.isThere) return undefined
     this.desk.root.make()
-    return take(this.desk, this.looker, kind, query, claim, note)
+    return this.claims.take(kind, query, claim, note)
   }
 
   async takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T[]> {
@@ -187,6 +196,7 @@ export class DirectoryStore implements Store {
   }
 
   async renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T> {
+    this.claims.settle(this.kind)
     const { ledger, records } = this.desk
     const renewed = records.renew(id, token, lease => ({ ...lease, boot: thisBoot(), until: sinceBoot() + leaseMs }))
     if (renewed) {
@@ -203,6 +213,7 @@ export class DirectoryStore implements Store {
   }
 
   async lapsed<T extends Item>(kind: Kind<T>, limit: number): Promise<T[]> {
+    this.claims.settle(this.kind)
     this.looker.look(kind)
     const { ledger, records } = this.desk
     return ledger.lapsed(kind, limit).filter(({ id, token }) => {
@@ -216,6 +227,7 @@ export class DirectoryStore implements Store {
   }
 
   async load(kind: Kind, items: readonly Kept[]): Promise<void> {
+    this.claims.settle(this.kind)
     this.desk.root.make()
     this.looker.look(kind, this.desk.root.statuses)
     load(this.desk, kind, items)
@@ -223,6 +235,7 @@ export class DirectoryStore implements Store {
 
   /** Moves the directories of the lists away, into the workspace's own folder: what was removed by mistake is still there. */
   async remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Promise<Removed> {
+    this.claims.settle(this.kind)
     ofLists(kind, Object.keys(where))
     if (Object.keys(where).length === 0) throw new Error(`Which lists of ${kind.name} are to be removed?`)
     this.looker.look(kind, this.desk.root.statuses)
@@ -247,6 +260,7 @@ export class DirectoryStore implements Store {
   }
 
   async recover(kind: Kind, note: Note, id?: string): Promise<Recovered[]> {
+    this.claims.settle(this.kind)
     if (!this.desk.root.isThere) return []
     this.desk.root.make()
     const done = recover(this.desk, kind, note, id)
@@ -257,6 +271,7 @@ export class DirectoryStore implements Store {
   }
 
   async events(query: EventQuery): Promise<Event[]> {
+    this.claims.settle(this.kind)
     this.looker.look(this.kind)
     return await this.tables.events(query)
   }
@@ -282,6 +297,7 @@ export class DirectoryStore implements Store {
   }
 
   async inspect(mend = false): Promise<Finding[]> {
+    this.claims.settle(this.kind)
     const { kind } = this
     const { root, ledger } = this.desk
     if (!root.isThere) return []
@@ -316,6 +332,7 @@ export class DirectoryStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.claims.settle(this.kind)
     await this.tables.close()
   }
 

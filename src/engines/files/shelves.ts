@@ -40,10 +40,20 @@ export interface Shelf {
 export class Shelves implements Store {
   private readonly tables: Store
   private readonly shelves: readonly Shelf[]
+  private readonly opened: Store[] = []
 
   constructor({ tables, shelves }: ShelvesOptions) {
     this.tables = tables
-    this.shelves = shelves.map(shelf => ({ ...shelf, open: once(shelf.open), spare: once(shelf.spare) }))
+    const opened = async (open: () => Promise<Store>) => {
+      const store = await open()
+      this.opened.push(store)
+      return store
+    }
+    this.shelves = shelves.map(shelf => ({
+      ...shelf,
+      open: once(() => opened(shelf.open)),
+      spare: once(() => opened(shelf.spare)),
+    }))
   }
 
   async insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]> {
@@ -140,6 +150,8 @@ export class Shelves implements Store {
   }
 
   async close(): Promise<void> {
+    // Each may have something left to tell the tables.
+    for (const store of this.opened) await store.close()
     await this.tables.close()
   }
 

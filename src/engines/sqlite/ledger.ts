@@ -24,6 +24,10 @@ export class SqliteLedger implements Ledger {
     return derived ? this.connection.lightly(() => this.connection.together(work)) : this.connection.together(work)
   }
 
+  version(): number {
+    return Number(this.connection.lists('PRAGMA data_version')[0]![0])
+  }
+
   find<T extends Item>(kind: Kind<T>, query: Query): T[] {
     return this.rows.find(mirrorOf(kind), query)
   }
