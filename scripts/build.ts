@@ -42,7 +42,12 @@ async function bundle(dir: string, format: 'esm' | 'cjs', input: Record<string, 
         : `shared/${name}-[hash].${ending}`,
     // Every file is another look-up at every start: what nearly every command needs is one chunk.
     codeSplitting: {
-      groups: [{ name: 'plan', test: /\/src\/(?:core\/(?!check\.ts|markdown\.ts|yaml\/)|plans\/|cli\/(?:show|table)\.ts)|\/valibot\// }],
+      groups: [
+        {
+          name: 'plan',
+          test: /\/src\/(?:core\/(?!check\.ts|markdown\.ts|yaml\/)|plans\/|cli\/(?:show|table)\.ts)|\/valibot\//,
+        },
+      ],
     },
     // Comments and white space are read and kept in memory at every start; names stay, for the stack traces.
     minify: format === 'cjs' ? { compress: false, mangle: false, codegen: { removeWhitespace: true } } : false,

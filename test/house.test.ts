@@ -22,7 +22,17 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'doctor.ts': ['core', 'kinds.ts', 'open.ts', 'trust.ts', 'workspace.ts'],
   'operations.ts': ['core', 'plans', 'backlog', 'queue', 'migration.ts', 'overview.ts'],
   'library.ts': ['core', 'plans', 'backlog', 'queue', 'migration.ts', 'open.ts', 'transfer.ts', 'workspace.ts'],
-  'index.ts': ['core', 'plans', 'backlog', 'queue', 'transfer.ts', 'kinds.ts', 'library.ts', 'open.ts', 'operations.ts'],
+  'index.ts': [
+    'core',
+    'plans',
+    'backlog',
+    'queue',
+    'transfer.ts',
+    'kinds.ts',
+    'library.ts',
+    'open.ts',
+    'operations.ts',
+  ],
   mcp: ['core'],
   cli: [
     'core',
