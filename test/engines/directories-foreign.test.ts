@@ -104,6 +104,21 @@ describe('a script that works on the same folders', () => {
     expect(existsSync(join(root, QUEUE, 'in_progress/req_0001_a/checkpoint_002.md'))).toBe(true)
   })
 
+  test('edits what a task asks for where it lies: it is listed, and given out, as it says now', async () => {
+    const { store, sh } = await queue('a', 'b', 'c')
+    sh("sleep 0.1; sed -i 's/NORMAL/CRITICAL/' to_execute/req_0003_c/req_0003_c.md")
+    expect(await store.find(task, { status: ['to_execute'] })).toMatchObject([
+      { id: 'req_0003', priority: 'CRITICAL' },
+      { id: 'req_0001' },
+      { id: 'req_0002' },
+    ])
+    expect((await claimTask(store, 'w'))?.id).toBe('req_0003')
+    sh("sleep 0.2; sed -i 's/^\\*\\*Posted/**Target Worker:** other\\n&/' to_execute/req_0001_a/req_0001_a.md")
+    expect((await claimTask(store, 'w'))?.id).toBe('req_0002')
+    expect((await claimTask(store, 'other'))?.id).toBe('req_0001')
+    expect(await store.unreadable(task, {})).toEqual([])
+  })
+
   test('deletes a task: it is told of, and its number is not given again', async () => {
     const { store, sh } = await queue('a')
     sh('rm -r to_execute/req_0001_a')

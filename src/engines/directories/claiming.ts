@@ -55,6 +55,8 @@ export class Claims {
       for (const id of line.of(kind, query)) {
         line.pass(id)
         if (looker.isElsewhere(kind, id, status)) continue
+        // Somebody may have edited it where it lies.
+        if (!this.isBusy()) looker.lookOnce(kind, id)
         const [item] = desk.ledger.find(kind, { where: { ...where, id }, status })
         const taken = item && this.claimOne(kind, item, claim, note, where['id'] !== undefined)
         if (taken) return taken
@@ -109,7 +111,9 @@ export class Claims {
       throw error
     }
     const made = { item, token, claim, note }
-    if (this.isBusy()) return this.later(kind, made)
+    const busy = this.isBusy()
+    this.last = sinceBoot()
+    if (busy) return this.later(kind, made)
     try {
       return desk.ledger.together(() => follow(desk, kind, made), true) as T | undefined
     } catch (error) {
@@ -120,10 +124,7 @@ export class Claims {
   }
 
   private isBusy(): boolean {
-    const now = sinceBoot()
-    const busy = now - this.last < CLOSE_MS
-    this.last = now
-    return busy
+    return sinceBoot() - this.last < CLOSE_MS
   }
 
   /** How the item stands now, which is told when there are more of them, or nothing else is done for a moment. */

@@ -20,6 +20,9 @@ const NOW_AND_THEN_MS = 250
 /** And spends no more than this part of the time on it, however long the folder is. */
 const SHARE = 1 / 25
 
+/** Of more than these that wait, not each is looked at: whoever names one, or claims it, looks at that one. */
+const FEW = 2000
+
 /** Keeps the ledger up with the directories, which people and scripts move too. */
 export class Looker {
   private readonly desk: Desk
@@ -45,15 +48,16 @@ export class Looker {
 
   /**
    * Looks at the folders of what is open, or at those of some statuses: they
-   * are listed only if they changed. Says whether anything had to be taken in.
+   * are listed only if they changed. `closely`: also whether what waits there was
+   * edited where it lies. Says whether anything had to be taken in.
    */
-  look(kind: Kind, statuses: readonly string[] = openStatuses(kind.lifecycle)): boolean {
+  look(kind: Kind, statuses: readonly string[] = openStatuses(kind.lifecycle), closely = false): boolean {
     this.looked = sinceBoot()
     if (!this.desk.root.isThere) return this.refuseIfLost(kind)
     // Whatever somebody left half done is finished first: then everything lies where it belongs.
     let changed = rescue(this.desk, kind).length > 0
     const unknown = new Set<string>()
-    for (const status of statuses) changed = this.lookAt(kind, status, unknown) || changed
+    for (const status of statuses) changed = this.lookAt(kind, status, unknown, closely) || changed
     if (unknown.size === 0) return changed
     const others = this.desk.root.statuses.filter(status => !statuses.includes(status))
     for (const status of others) changed = this.lookAt(kind, status, new Set()) || changed
@@ -99,19 +103,20 @@ export class Looker {
     )
   }
 
-  private lookAt(kind: Kind, status: string, unknown: Set<string>): boolean {
+  private lookAt(kind: Kind, status: string, unknown: Set<string>, closely = false): boolean {
     const { root, ledger } = this.desk
     const stats = root.folder(status)
     const seen = ledger.file(status, '.')
-    const active = isActive(kind, status)
-    if (stats && seen?.changed === stats.mtimeMs && seen.node === stats.ino && !active) return false
+    const each = isActive(kind, status) || (closely && isWaiting(kind, status))
+    if (stats && seen?.changed === stats.mtimeMs && seen.node === stats.ino && !each) return false
     const all = stats ? guarded(root.status(status), () => readdirSync(root.status(status))) : []
     const names = all.filter(name => !name.startsWith('.'))
     const known = this.known(kind, status)
     const appeared = names.filter(name => !known.has(name))
     const there = new Set(names)
     const vanished = [...known].filter(([name]) => !there.has(name))
-    const touched = active ? names.filter(name => known.has(name) && isChanged(this.desk, kind, name, status)) : []
+    const few = isActive(kind, status) || names.length <= FEW
+    const touched = each && few ? names.filter(name => known.has(name) && isChanged(this.desk, kind, name, status)) : []
     const bad = ledger.complaints(status).filter(({ name }) => !there.has(name))
     const folder = stats && seenFolder(status, stats)
     const stale = folder && (seen?.changed !== folder.changed || seen.node !== folder.node)

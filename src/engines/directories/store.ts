@@ -339,7 +339,7 @@ export class DirectoryStore implements Store {
   private look(kind: Kind, { where = {}, status }: Pick<Query, 'where' | 'status'>): void {
     const { id } = where as { id?: unknown }
     if (typeof id === 'string') this.looker.lookOnce(kind, id)
-    else this.looker.look(kind, status ?? this.desk.root.statuses)
+    else this.looker.look(kind, status ?? this.desk.root.statuses, true)
   }
 
   private pathOf(kind: Kind, item: Item): string {
