@@ -56,7 +56,7 @@ export class Claims {
         line.pass(id)
         if (looker.isElsewhere(kind, id, status)) continue
         // Somebody may have edited it where it lies.
-        if (!this.isBusy()) looker.lookOnce(kind, id)
+        if (!this.isBusy()) looker.lookBeforeClaim(kind, id)
         const [item] = desk.ledger.find(kind, { where: { ...where, id }, status })
         const taken = item && this.claimOne(kind, item, claim, note, where['id'] !== undefined)
         if (taken) return taken

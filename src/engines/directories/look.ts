@@ -74,6 +74,14 @@ export class Looker {
       this.desk.ledger.together(() => this.refresh(kind, row.status, name!), true)
   }
 
+  /** The same for one that is about to be claimed: where it is gone, nothing else is looked at for its sake. */
+  lookBeforeClaim(kind: Kind, id: string): void {
+    const [row] = this.desk.ledger.find(kind, { where: { id } })
+    const name = row && nameOf(kind, row)
+    if (!row || !isChanged(this.desk, kind, name!, row.status)) return
+    this.desk.ledger.together(() => this.refresh(kind, row.status, name!), true)
+  }
+
   /** Whether an item's directory is in none of these folders any more, as far as that can be told without asking for the item. */
   isElsewhere(kind: Kind, id: string, statuses: readonly string[]): boolean {
     let name = this.names.get(id)
