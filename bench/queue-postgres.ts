@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { claim, claimAll, move, moveAll } from '../src/core/move.ts'
-import type { Caller } from '../src/core/operation.ts'
 import type { Store } from '../src/core/store.ts'
 import { openPostgresStore } from '../src/engines/postgres/store.ts'
 import { claimWaiting } from '../src/queue/claiming.ts'
 import { task } from '../src/queue/kind.ts'
 import { freshSchema, startPostgres } from '../test/support/postgres.ts'
 import { keptTask, taskDraft } from '../test/support/tasks.ts'
+import { callerOf } from './caller.ts'
 import { median, ms, perSecond, type Row, rates } from './measure.ts'
 import { type Boss, type Drained, type Graphile, openBoss, openGraphile } from './peers/postgres.ts'
 
@@ -129,20 +129,6 @@ async function started(url: string, graphile: Graphile): Promise<Row> {
     ratio: median(ours) / median(theirs),
     bar: 1,
     must: 'at most',
-  }
-}
-
-function callerOf(store: Store): Caller {
-  return {
-    store,
-    by: 'w',
-    scope: { conversationId: 'bench' },
-    now: () => new Date(),
-    root: '.',
-    work: 'tmp',
-    queue: null,
-    mayRun: async () => false,
-    completion: 'self',
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync, renameSync } from 'node:fs'
-import { codeOf, inTheWay, problemFor, unless } from './problems.ts'
+import { codeOf } from '../../core/disk.ts'
+import { inTheWay, problemFor, unless } from './problems.ts'
 import { isGone, isThisProcess, thisProcess, type Worker } from './process.ts'
 import { QUIETLY, type Root } from './root.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { codeOf } from '../../core/disk.ts'
 import { ON_LINUX, thisBoot } from './clock.ts'
-import { codeOf } from './problems.ts'
 
 /** A process that is at work on something: enough to tell whether it still is. */
 export interface Worker {

@@ -1,9 +1,10 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../core/disk.ts'
 import type { Complaint, DirectoryForm, Entry, Evidence, Item, Kind } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { LONGEST_NAME } from './hands.ts'
-import { codeOf, problemFor, unless } from './problems.ts'
+import { problemFor, unless } from './problems.ts'
 import { QUIETLY } from './root.ts'
 
 /** A text of a megabyte is a mistake; and what is read is kept in memory. */

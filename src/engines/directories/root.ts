@@ -11,9 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, sep } from 'node:path'
+import { leadsOut } from '../../core/disk.ts'
 import type { Kind } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
-import { guarded, leadsOut, unless } from './problems.ts'
+import { guarded, unless } from './problems.ts'
 
 /** The folders of our own, beside those of the statuses. */
 export type Own = 'tasks' | 'private' | 'new' | 'reports'

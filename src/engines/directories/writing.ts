@@ -11,9 +11,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { changedUnderHand, codeOf, LINKLESS } from '../../core/disk.ts'
 import type { Kind, Texts } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
-import { changedUnderHand, codeOf, guarded, problemFor, unless } from './problems.ts'
+import { guarded, problemFor, unless } from './problems.ts'
 import { thisProcess } from './process.ts'
 import { fileOf, readText } from './reading.ts'
 import { QUIETLY, type Root } from './root.ts'
@@ -123,8 +124,6 @@ function placeNew(draft: string, path: string): void {
     renameSync(draft, path)
   }
 }
-
-const LINKLESS = new Set(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP', 'EMLINK'])
 
 /** Writes the files of a directory that nobody sees yet. */
 export function fillDirectory(kind: Kind, directory: string, name: string, texts: Texts): void {

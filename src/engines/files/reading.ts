@@ -1,6 +1,6 @@
 import { constants, lstatSync, readFileSync, type Stats } from 'node:fs'
+import { problemFor } from '../../core/disk.ts'
 import type { Complaint, Content } from '../../core/kind.ts'
-import { problemFor } from './problems.ts'
 
 /** A todo of a megabyte is a mistake; and what is read is kept in memory. */
 const LARGEST = 1024 * 1024

@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, unlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { changedUnderHand, leadsOut, problemFor } from '../../core/disk.ts'
 import type { Event, Note } from '../../core/event.ts'
 import { ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
 import type { Content, Draft, Happening, Item, Kind, Texts } from '../../core/kind.ts'
@@ -20,7 +21,6 @@ import type {
   Unreadable,
 } from '../../core/store.ts'
 import { differs, Looker } from './look.ts'
-import { changedUnderHand, leadsOut, problemFor } from './problems.ts'
 import { readContent, readText } from './reading.ts'
 import { formOf, type Place, Tree } from './tree.ts'
 import { isUnfinished, Writing } from './writing.ts'

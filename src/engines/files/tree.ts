@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
+import { leadsOut, problemFor } from '../../core/disk.ts'
 import type { FileForm, Kind } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
-import { leadsOut, problemFor } from './problems.ts'
 import { syncFolder } from './writing.ts'
 
 type List = Readonly<Record<string, string>>

@@ -12,8 +12,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { changedUnderHand, codeOf, LINKLESS, problemFor } from '../../core/disk.ts'
 import { Problem } from '../../core/problem.ts'
-import { changedUnderHand, problemFor } from './problems.ts'
 import { isSame } from './reading.ts'
 
 /** Names of files that are being written: never taken for items, and safe to delete once their writer is gone. */
@@ -128,8 +128,6 @@ export function syncFolder(folder: string): void {
   })
 }
 
-const LINKLESS = new Set(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP', 'EMLINK'])
-
 function guarded<T>(path: string, work: () => T): T {
   try {
     return work()
@@ -145,8 +143,4 @@ function quietly(step: () => unknown): void {
   } catch {
     // Named by `punchlist doctor`.
   }
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? ''
 }

@@ -1,7 +1,8 @@
-import { Problem } from '../../core/problem.ts'
+import { Problem } from './problem.ts'
 
 /** What the file system reports, as something a person can act on. Everything else is a bug and stays one. */
 export function problemFor(error: unknown, path: string): unknown {
+  if (error instanceof Problem) return error
   const { code, message } = error as NodeJS.ErrnoException
   const details = { file: path, reason: message }
   switch (code) {
@@ -13,6 +14,7 @@ export function problemFor(error: unknown, path: string): unknown {
     case 'ENOENT':
     case 'ELOOP':
     case 'EXDEV':
+    case 'ENAMETOOLONG':
       return new Problem(
         'store_read_only',
         `${path} cannot be written: ${code}`,
@@ -58,3 +60,11 @@ export function changedUnderHand(path: string): Problem {
     file: path,
   })
 }
+
+/** What the file system calls it. */
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? ''
+}
+
+/** File systems without links answer with one of these. */
+export const LINKLESS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP', 'EMLINK'])
