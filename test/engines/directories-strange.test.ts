@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -138,6 +138,22 @@ test('texts come with everything a worker left, bytes that are no text among the
   expect((await other.find(task, {}))[0]).toMatchObject({ id, token, owner: 'w', status: 'in_progress' })
   expect((await endTask(other, item, 'completed')).status).toBe('completed')
   expect(existsSync(join(copy, QUEUE, 'completed/req_0001_a/artifacts/out.bin'))).toBe(true)
+})
+
+test('a folder on another file system is refused with the reason, before anything is moved', () => {
+  const root = scratch()
+  mkdirSync(join(root, QUEUE, 'completed'), { recursive: true })
+  const program = join(import.meta.dirname, '../../bin/punchlist.js')
+  const add = `"$2" "$3" queue add A --description d --expect e --root "$1" --json`
+  const script = `mount -t tmpfs tmpfs "$1/${QUEUE}/completed" && ${add}`
+  const namespace = process.getuid?.() === 0 ? ['-m'] : ['-r', '-m']
+  const args = [...namespace, 'sh', '-c', script, 'sh', root, process.execPath, program]
+  const { status, stderr } = spawnSync('unshare', args, { encoding: 'utf8' })
+  expect(JSON.parse(stderr)).toMatchObject({
+    error: { code: 'bad_input', message: expect.stringMatching(/completed: not on the same file system as/) },
+  })
+  expect(status).toBe(2)
+  expect(readdirSync(join(root, QUEUE, 'to_execute'))).toEqual([])
 })
 
 test('what came with somebody else’s files in our own folder leads nowhere', async () => {
