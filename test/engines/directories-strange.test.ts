@@ -176,7 +176,10 @@ test('what came with somebody else’s files in our own folder leads nowhere', a
   }
   for (const [name, text] of [
     ['req_0001~1~..', JSON.stringify(report)],
-    ['req_0001~1~completed', JSON.stringify({ ...report, to: 'completed', name: '../../escaped' })],
+    [
+      'req_0005~1~completed',
+      JSON.stringify({ ...report, id: 'req_0005', token: 1, to: 'completed', name: '../../kept' }),
+    ],
     ['req_0001~2~completed', '{'],
     ['req_0001~3~completed', '[]'],
   ] as const)
@@ -184,8 +187,13 @@ test('what came with somebody else’s files in our own folder leads nowhere', a
   mkdirSync(join(own, 'private', 'req_0001_b~..~1.0.0.1'))
   mkdirSync(join(own, 'tasks', 'req_0002'))
   writeFileSync(join(own, 'tasks', 'req_0002', 'lease.1'), '1\n2\n3\nnot quoted\n1\n')
+  // As if it had been decided, about something that is none of the queue's.
+  mkdirSync(join(own, 'tasks', 'req_0005'))
+  writeFileSync(join(own, 'tasks', 'req_0005', 'completed.1'), '')
+  mkdirSync(join(root, 'kept'))
   const before = readdirSync(root).toSorted()
   await store.recover(task, stamp())
+  expect(readdirSync(join(root, 'kept'))).toEqual([])
   expect(await store.find(task, { status: ['in_progress'] })).toMatchObject([{ id: item!.id, owner: 'w' }])
   expect(readdirSync(root).toSorted()).toEqual(before)
   expect(readdirSync(join(root, QUEUE)).toSorted()).not.toContain('req_0001_b')
