@@ -1,5 +1,7 @@
+import { whyNot } from '../core/keeping.ts'
+import { refusalFor } from '../core/lifecycle.ts'
 import { oneLine } from '../core/markdown.ts'
-import { amend, move } from '../core/move.ts'
+import { amend, move, refused } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { acting, tokenFor } from './acting.ts'
@@ -112,6 +114,7 @@ export async function cancelTask(
       { id: item.id, from: item.status, to: 'cancelled', open: open.map(({ id }) => id) },
     )
   }
+  if (open.length > 0) refuseBefore(item, tokenFor(caller, item.id, token))
   const parts: Task[] = []
   for (const part of open) {
     const gone = await cancelTask(caller, part.id, { reason, children })
@@ -120,4 +123,11 @@ export async function cancelTask(
   const who = acting(caller, item, token, reason)
   const texts = logging({ at: who.at, by: who.by, what: 'cancelled', note: reason })
   return { task: await move(caller.store, task, { id: item.id, known: item, to: 'cancelled', ...who, texts }), parts }
+}
+
+/** What would be refused of a task itself is refused before its parts are cancelled. */
+function refuseBefore(item: Task, token: number | undefined): void {
+  if (token !== undefined && token !== item.token) throw whyNot(task, item, { id: item.id, token })
+  const refusal = refusalFor(task.lifecycle, item.status, { ...item, status: 'cancelled' })
+  if (refusal) throw refused(task, item, 'cancelled', refusal)
 }
