@@ -117,41 +117,44 @@ describe('whatever is done to a backlog, by whomever, in whatever order', () => 
     const files = await open({ root, now })
     let run = 0
     const seen = new Set<string | null>()
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 25 }), async sequence => {
-        const session = `s${++run}`
-        const folder = join(root, 'tmp/work', session)
-        const both = [rows, files].map(store => store.as({ session, actor: 'ann' })) as [Punchlist, Punchlist]
-        const items = ['a', 'b', 'c'].map((title, n) => ({
-          title,
-          source: 'review',
-          status: n === 0 ? ('pending' as const) : ('ready' as const),
-        }))
-        for (const one of both) await one.backlog.add({ items })
-        let before = await everything(both[0].backlog)
-        for (const one of sequence) {
-          tick += 1000
-          const bytes = written(folder)
-          const current = before.find(({ issue_id }) => Number(issue_id) === Number(one.id.split('/').at(-1)))?.token
-          const outcomes: string[] = []
-          for (const store of both) outcomes.push(await take(store.as({ actor: one.by }).backlog, one, current))
-          expect(outcomes[1], JSON.stringify(one)).toBe(outcomes[0])
-          const after = await everything(both[0].backlog)
-          expect(await everything(both[1].backlog), JSON.stringify(one)).toEqual(after)
-          if (outcomes[0] !== 'ok') {
-            expect(after).toEqual(before)
-            expect(written(folder)).toEqual(bytes)
+    const all = Object.keys(todo.lifecycle.statuses).length
+    // Chance alone now and then leaves one out: then it goes on.
+    for (let round = 0; round === 0 || (round < 5 && seen.size < all); round++)
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 25 }), async sequence => {
+          const session = `s${++run}`
+          const folder = join(root, 'tmp/work', session)
+          const both = [rows, files].map(store => store.as({ session, actor: 'ann' })) as [Punchlist, Punchlist]
+          const items = ['a', 'b', 'c'].map((title, n) => ({
+            title,
+            source: 'review',
+            status: n === 0 ? ('pending' as const) : ('ready' as const),
+          }))
+          for (const one of both) await one.backlog.add({ items })
+          let before = await everything(both[0].backlog)
+          for (const one of sequence) {
+            tick += 1000
+            const bytes = written(folder)
+            const current = before.find(({ issue_id }) => Number(issue_id) === Number(one.id.split('/').at(-1)))?.token
+            const outcomes: string[] = []
+            for (const store of both) outcomes.push(await take(store.as({ actor: one.by }).backlog, one, current))
+            expect(outcomes[1], JSON.stringify(one)).toBe(outcomes[0])
+            const after = await everything(both[0].backlog)
+            expect(await everything(both[1].backlog), JSON.stringify(one)).toEqual(after)
+            if (outcomes[0] !== 'ok') {
+              expect(after).toEqual(before)
+              expect(written(folder)).toEqual(bytes)
+            }
+            for (const store of both) {
+              for (const record of await store.store.find(todo, { where: { workflow: 'work', session } }))
+                expect(refusalFor(todo.lifecycle, record.status, { ...record })).toBeUndefined()
+            }
+            for (const { status } of after) seen.add(status)
+            before = after
           }
-          for (const store of both) {
-            for (const record of await store.store.find(todo, { where: { workflow: 'work', session } }))
-              expect(refusalFor(todo.lifecycle, record.status, { ...record })).toBeUndefined()
-          }
-          for (const { status } of after) seen.add(status)
-          before = after
-        }
-      }),
-      { numRuns: 40 },
-    )
+        }),
+        { numRuns: 40 },
+      )
     // The steps are chosen well if they have been everywhere.
     expect(seen).toEqual(new Set(Object.keys(todo.lifecycle.statuses)))
     await rows.close()
