@@ -116,8 +116,10 @@ export async function cancelTask(
   }
   if (open.length > 0) refuseBefore(item, tokenFor(caller, item.id, token))
   const parts: Task[] = []
+  // A token is that of the task: whoever may cancel it may cancel its parts, whoever has those.
+  const within = { ...caller, scope: { ...caller.scope, token: undefined } }
   for (const part of open) {
-    const gone = await cancelTask(caller, part.id, { reason, children })
+    const gone = await cancelTask(within, part.id, { reason, children })
     parts.push(...gone.parts, gone.task)
   }
   const who = acting(caller, item, token, reason)

@@ -169,6 +169,26 @@ describe.each(ENGINES)('a task with parts, from the command line, on %s', (engin
     expect((await typist.refused('cancel', '1')).status).toBe(2)
   })
 
+  test('is cancelled with its parts by its own token, whoever has those; what is refused cancels none of them', async () => {
+    const typist = new Typist(scratch())
+    await typist.add(['A'])
+    const { token } = await typist.claim('boss')
+    await typist.add(['one', 'two'], '--parent', '1')
+    // The second is claimed for the second time: its token is another than that of the first.
+    await typist.run('claim', '1_01', '--worker', 'w1')
+    await typist.run('claim', '1_02', '--worker', 'w2')
+    await typist.run('return', '1_02')
+    await typist.run('claim', '1_02', '--worker', 'w3')
+    const states = async () => (await typist.list('--all')).tasks.map(({ id, state }) => `${id} ${state}`).toSorted()
+    const before = await states()
+    const late = typist.with({ PUNCHLIST_TOKEN: String(token + 5) })
+    expect(await late.refused('cancel', '1', '--children', '--reason', 'no')).toMatchObject({ status: 6 })
+    expect(await states()).toEqual(before)
+    const own = typist.with({ PUNCHLIST_TOKEN: String(token) })
+    await own.run('cancel', '1', '--children', '--reason', 'no use')
+    expect(await states()).toEqual(['req_0001 cancelled', 'req_0001_01 cancelled', 'req_0001_02 cancelled'])
+  })
+
   test('has ninety-nine parts at most; the hundredth is refused, and nothing of its call is there', async () => {
     const typist = new Typist(scratch())
     await typist.add(['A'])
