@@ -2,6 +2,7 @@ import { todo } from './backlog/kind.ts'
 import type { Kind } from './core/kind.ts'
 import { planItem, turn } from './plans/record.ts'
 import { task } from './queue/kind.ts'
+import { worklog } from './worklogs/kind.ts'
 
 /** Every kind of item there is. */
-export const kinds: readonly Kind[] = [planItem, turn, todo, task]
+export const kinds: readonly Kind[] = [planItem, turn, todo, task, worklog]

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { todo } from './backlog/kind.ts'
-import { whereabouts } from './backlog/locating.ts'
 import { qualified } from './backlog/names.ts'
 import type { Event } from './core/event.ts'
 import { wholeNumber } from './core/input.ts'
 import type { Caller } from './core/operation.ts'
 import { operation } from './core/operation.ts'
+import { whereabouts } from './core/session.ts'
 import { planItem, type Turn, turn } from './plans/record.ts'
 import { currentTurn, itemsOf } from './plans/turns.ts'
 import { whatRemains } from './plans/work.ts'
@@ -139,7 +139,7 @@ async function planOf(caller: Caller, of: Turn) {
 
 /** The todos of the session that verbs are about unless told otherwise. */
 async function backlogOf(caller: Caller) {
-  const where = await whereabouts(caller)
+  const where = await whereabouts(caller, todo)
   const counts = await caller.store.count(todo, { where })
   if (Object.keys(counts).length === 0) return null
   const working = await caller.store.find(todo, { where, status: ['in_progress'], limit: 20 })

@@ -154,7 +154,7 @@ function refuseStrangeFields(kind: Kind, { id, fields, texts, history }: Kept): 
     const name = String(fields[kind.file.name])
     if (!kind.file.isItem(name) || /[/\\\0]/.test(name) || Buffer.byteLength(name) > LONGEST_NAME)
       wrong.push(kind.file.name)
-    else if (kind.numbers && kind.numbers.id(fields) !== id) wrong.push('id')
+    else if (kind.idOf && kind.idOf(fields) !== id) wrong.push('id')
     else if ('message' in kind.file.read(kind.file.write({ fields, texts, history }), name, list)) wrong.push('fields')
   }
   if (wrong.length === 0) return

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { type Caller, PAGE_CHARACTERS } from '../core/operation.ts'
+import { type Whereabouts, type Workflow, whereabouts } from '../core/session.ts'
 import type { Unreadable } from '../core/store.ts'
 import type { Resolved } from './deciding.ts'
 import { todo } from './kind.ts'
-import { locate, type Whereabouts, whereabouts } from './locating.ts'
-import type { Workflow } from './names.ts'
+import { locate } from './locating.ts'
 import type { Todo } from './record.ts'
 import { type PartialView, type TodoView, todoShape, VIEWED, viewOf } from './view.ts'
 
@@ -25,7 +25,7 @@ export const page = () => ({
 })
 
 export async function named(caller: Caller, name: string, flow: Workflow | undefined): Promise<Todo> {
-  return await locate(caller, await whereabouts(caller, flow), name)
+  return await locate(caller, await whereabouts(caller, todo, flow), name)
 }
 
 export function told(caller: Caller, item: Todo) {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { duration, line, milliseconds, prose, wholeNumber } from '../core/input.ts'
-import { isSource, isTodoName, WORKFLOWS } from './names.ts'
+import { WORKFLOWS } from '../core/session.ts'
+import { isSource, isTodoName } from './names.ts'
 import { PRIORITIES } from './record.ts'
 
 /** The parts that inputs of this room are made of. */

@@ -1,10 +1,11 @@
 import { claim, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import type { Whereabouts } from '../core/session.ts'
 import { type Acting, acting } from './acting.ts'
 import { isFree, waitingOf } from './dependencies.ts'
 import { todo } from './kind.ts'
-import { lookUp, sessionOf, type Whereabouts } from './locating.ts'
+import { lookUp, sessionOf } from './locating.ts'
 import { qualified } from './names.ts'
 import { SESSION_ENDED, type Todo } from './record.ts'
 

@@ -1,7 +1,7 @@
 import { openStatuses } from '../core/lifecycle.ts'
 import type { Caller } from '../core/operation.ts'
+import type { Whereabouts } from '../core/session.ts'
 import { todo } from './kind.ts'
-import type { Whereabouts } from './locating.ts'
 import { qualified, shortened } from './names.ts'
 import { FRONTMATTER, type FrontmatterKey, TODO_STATUSES, type Todo } from './record.ts'
 

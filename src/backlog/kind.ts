@@ -19,8 +19,8 @@ export const todo: Kind<Todo> = {
       return { id: storeId(fields, issue_id), fields: { issue_id, file } }
     },
     of: item => Number(item['issue_id']),
-    id: item => storeId(item, String(item['issue_id'])),
   },
+  idOf: item => storeId(item, String(item['issue_id'])),
   afterwards: 'reopen it to make a new one that is linked to it',
   hints: {
     assigned_to: 'Claim it first: punchlist backlog claim ID, or unblock it with --as WORKER.',

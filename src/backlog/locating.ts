@@ -1,20 +1,10 @@
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import type { Whereabouts, Workflow } from '../core/session.ts'
 import type { Unreadable } from '../core/store.ts'
 import { todo } from './kind.ts'
-import { checkedSession, digits, qualified, storeId, type Workflow } from './names.ts'
+import { digits, qualified, storeId } from './names.ts'
 import type { Todo } from './record.ts'
-
-/** The todos that are meant where none is named: those of one session. */
-export type Whereabouts = { readonly workflow: Workflow; readonly session: string }
-
-/** The caller's session, else the newest of the workflow, else `default`. */
-export async function whereabouts(caller: Caller, workflow: Workflow = 'work'): Promise<Whereabouts> {
-  const { session } = caller.scope
-  if (session !== undefined) return { workflow, session: checkedSession(session) }
-  const known = await caller.store.names(todo, 'session', { workflow })
-  return { workflow, session: known.at(-1) ?? 'default' }
-}
 
 /**
  * A todo by its number, by source and number, or by all of its names. Numbers

@@ -1,35 +1,11 @@
-import { Problem } from '../core/problem.ts'
+import { isDevice, isSession, isWorkflow } from '../core/session.ts'
 import type { Todo } from './record.ts'
 
-export const WORKFLOWS = ['work', 'reviews', 'audit', 'arc'] as const
-export type Workflow = (typeof WORKFLOWS)[number]
-
-/** Names that become folders: ASCII, so that no two that look alike are different ones. */
-const SESSION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
+/** The name of a folder: ASCII, so that no two that look alike are different ones. */
 const SOURCE = /^[a-z0-9][a-z0-9-]{0,49}$/
-/** Taken as devices by Windows, whatever comes after a dot. */
-const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
-
-export function isWorkflow(name: string): name is Workflow {
-  return (WORKFLOWS as readonly string[]).includes(name)
-}
-
-export function isSession(name: string): boolean {
-  return SESSION.test(name) && !name.endsWith('.') && !DEVICE.test(name)
-}
 
 export function isSource(name: string): boolean {
-  return SOURCE.test(name) && !DEVICE.test(name)
-}
-
-export function checkedSession(name: string): string {
-  if (isSession(name)) return name
-  throw new Problem(
-    'bad_input',
-    `session: "${name.slice(0, 100)}" cannot be the name of a folder`,
-    'Use letters, digits, dots, dashes and underscores, beginning with a letter or a digit, 100 at most.',
-    { session: name.slice(0, 200) },
-  )
+  return SOURCE.test(name) && !isDevice(name)
 }
 
 /** Whether this can name a todo: a number, a source and a number, or all of its names. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { line, parsedJson, prose } from '../core/input.ts'
 import { operation } from '../core/operation.ts'
-import { Problem } from '../core/problem.ts'
+import { endedSession, whereabouts } from '../core/session.ts'
 import { addTodos, reopenTodo } from './adding.ts'
 import { about, finished, named, page, paged, told, views, warnings } from './answering.ts'
 import {
@@ -23,8 +23,7 @@ import { approveTodo, completeTodo, dismissTodo, logWork } from './deciding.ts'
 import { blockTodo } from './dependencies.ts'
 import { hasHistory } from './file/body.ts'
 import { todo } from './kind.ts'
-import { locate, whereabouts } from './locating.ts'
-import { checkedSession } from './names.ts'
+import { locate } from './locating.ts'
 import { DISMISSALS, PRIORITIES, RESOLUTIONS, type Todo } from './record.ts'
 import { removeSession, resumeTodos, sweepSession } from './sessions.ts'
 import { AT_A_TIME, DECISIONS, reprioritise, triageTodos, untriaged } from './triage.ts'
@@ -100,7 +99,7 @@ export const backlogAdd = operation({
     },
   },
   async run(caller, { items, workflow: flow }) {
-    const added = await addTodos(caller, await whereabouts(caller, flow), items)
+    const added = await addTodos(caller, await whereabouts(caller, todo, flow), items)
     const results = added.map(({ created, item }) => ({ created, todo: viewOf(caller, item) }))
     const answer = { created: results.some(({ created }) => created), todo: results[0]!.todo }
     return results.length > 1 ? { ...answer, results } : answer
@@ -117,7 +116,7 @@ export const backlogNext = operation({
   input: () => v.object({ claim: described(v.boolean(), 'claim it'), ...worker(), ...lease(), ...workflow() }),
   output: () => v.object({ todo: todoShape(), ...warnings() }),
   async run(caller, { claim, as, lease: held, workflow: flow }) {
-    const where = await whereabouts(caller, flow)
+    const where = await whereabouts(caller, todo, flow)
     const item = await nextTodo(caller, where, claim ? { as, leaseMs: lasting(held) } : undefined)
     return { todo: viewOf(caller, item), warnings: await caller.store.unreadable(todo, where) }
   },
@@ -168,7 +167,7 @@ export const backlogTriage = operation({
     },
   },
   async run(caller, { decisions = [], workflow: flow }) {
-    const where = await whereabouts(caller, flow)
+    const where = await whereabouts(caller, todo, flow)
     const outcome = await triageTodos(caller, where, decisions)
     const waiting = await untriaged(caller, where)
     const first = waiting.slice(0, AT_A_TIME)
@@ -339,7 +338,7 @@ export const backlogResume = operation({
   output: () => v.object({ todo: v.optional(todoShape()), todos: v.array(todoShape()) }),
   positional: ['id'],
   async run(caller, { id: name, workflow: flow }) {
-    const where = await whereabouts(caller, flow)
+    const where = await whereabouts(caller, todo, flow)
     if (name !== undefined) {
       const resumed = views(caller, await resumeTodos(caller, [await locate(caller, where, name)]))
       return { todo: resumed[0], todos: resumed }
@@ -406,15 +405,7 @@ export const backlogSweep = operation({
       removed: v.nullable(v.object({ count: v.number(), to: v.nullable(v.string()) })),
     }),
   async run(caller, { workflow: flow, remove = false }) {
-    const { session } = caller.scope
-    if (session === undefined) {
-      throw new Problem(
-        'bad_input',
-        'session: is missing',
-        'Say which session has ended: --session ID, or PUNCHLIST_SESSION.',
-      )
-    }
-    const where = { workflow: flow ?? 'work', session: checkedSession(session) }
+    const where = { workflow: flow ?? 'work', session: endedSession(caller) }
     const none: { interrupted: Todo[]; released: Todo[] } = { interrupted: [], released: [] }
     const { interrupted, released } = remove ? none : await sweepSession(caller, where.session, flow && [flow])
     const removed = remove ? await removeSession(caller, where) : null

@@ -1,11 +1,11 @@
 import { amend, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import { type Whereabouts, WORKFLOWS, type Workflow } from '../core/session.ts'
 import type { Removed } from '../core/store.ts'
 import { interruptTodo } from './claiming.ts'
 import { todo } from './kind.ts'
-import type { Whereabouts } from './locating.ts'
-import { qualified, WORKFLOWS, type Workflow } from './names.ts'
+import { qualified } from './names.ts'
 import { SESSION_ENDED, type Todo } from './record.ts'
 
 /** Ends a session: its claims are interrupted, its blocked todos stay blocked and have no owner. Others' are left alone. */

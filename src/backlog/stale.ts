@@ -1,8 +1,8 @@
 import type { Caller } from '../core/operation.ts'
+import { type Whereabouts, WORKFLOWS } from '../core/session.ts'
 import { isFree } from './dependencies.ts'
 import { todo } from './kind.ts'
-import { lookUp, sessionOf, type Whereabouts } from './locating.ts'
-import { WORKFLOWS } from './names.ts'
+import { lookUp, sessionOf } from './locating.ts'
 import type { Todo } from './record.ts'
 
 type StaleKind = 'orphaned_work_session' | 'long_running_in_progress' | 'unresolved_blocked' | 'lingering_interrupted'

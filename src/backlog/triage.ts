@@ -1,10 +1,11 @@
 import { amend } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem, type ProblemCode } from '../core/problem.ts'
+import type { Whereabouts } from '../core/session.ts'
 import { byUrgency } from './claiming.ts'
 import { approveTodo, dismissTodo, logWork } from './deciding.ts'
 import { todo } from './kind.ts'
-import { locate, type Whereabouts } from './locating.ts'
+import { locate } from './locating.ts'
 import { qualified } from './names.ts'
 import { DISMISSALS, type Priority, type Todo } from './record.ts'
 

@@ -1,10 +1,10 @@
 import { todo } from '../backlog/kind.ts'
-import { whereabouts } from '../backlog/locating.ts'
 import { qualified } from '../backlog/names.ts'
 import { backlogTriage } from '../backlog/operations.ts'
 import type { Todo } from '../backlog/record.ts'
 import { AT_A_TIME, untriaged } from '../backlog/triage.ts'
 import type { Caller } from '../core/operation.ts'
+import { whereabouts } from '../core/session.ts'
 import { harmless, harmlessLine } from '../core/text.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -24,7 +24,7 @@ const QUESTION = '[a]pprove [d]efer [f]alse positive d[u]plicate [o]ut of scope 
 
 /** Goes through what waits for a decision with a person: the most pressing first, ten at a time. */
 export async function triageTogether(caller: Caller, { workflow }: Input, terminal: Terminal): Promise<number> {
-  const where = await whereabouts(caller, workflow)
+  const where = await whereabouts(caller, todo, workflow)
   const seen = new Set<string>()
   for (;;) {
     const waiting = (await untriaged(caller, where)).filter(({ id }) => !seen.has(id))

@@ -35,6 +35,8 @@ export interface Kind<T extends Item = Item> {
   readonly place?: string
   /** For kinds whose items are numbered: one after the other in each list, and no number twice, whatever is deleted. */
   readonly numbers?: Numbers
+  /** The id of an item with these fields, for kinds whose items are found in files. */
+  idOf?(item: Fields): string
   /** The fields that say which of two items comes first; in order of arrival where absent. */
   readonly order?: readonly string[]
   /** For kinds whose items wait for one another. */
@@ -56,8 +58,6 @@ export interface Numbers {
   give(draft: Draft, number: number): { readonly id: string; readonly fields: Fields }
   /** The number an item has. */
   of(item: Fields): number
-  /** The id of an item with these fields. */
-  id(item: Fields): string
 }
 
 /**
@@ -131,6 +131,8 @@ export interface FileForm {
   readonly folders: readonly string[]
   /** The field that holds the file's own name; it never changes. */
   readonly name: string
+  /** Whether the file tells what happened to its item; where it does not, the log does. */
+  readonly history: boolean
   /** Whether a folder that someone made can be the value of a list field. */
   admits(field: string, value: string): boolean
   /** Whether a file of this name is meant to be an item. */

@@ -25,7 +25,6 @@ export const task: Kind<Task> = {
       return { id, fields: numbersIn(id) }
     },
     of: item => Number(item['number']),
-    id: item => String(item['id']),
   },
   afterwards: 'add a new task for what is left to do',
 }

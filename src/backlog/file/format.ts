@@ -1,7 +1,8 @@
 import type { Complaint, Content, FileForm } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { oneLine, tidy } from '../../core/markdown.ts'
-import { digits, identityOf, isSession, isSource, isWorkflow } from '../names.ts'
+import { isSession, isWorkflow } from '../../core/session.ts'
+import { digits, identityOf, isSource } from '../names.ts'
 import { type Extra, TODO_STATUSES } from '../record.ts'
 import { type Document, documentOf } from './document.ts'
 import { edited } from './edit.ts'
@@ -14,6 +15,7 @@ import { keyLine, storable, whole } from './writing.ts'
 export const todoFile: FileForm = {
   folders: ['{workflow}', '{session}', 'todos', '{source}'],
   name: 'file',
+  history: true,
   admits(field, value) {
     if (field === 'workflow') return isWorkflow(value)
     return field === 'session' ? isSession(value) : isSource(value)

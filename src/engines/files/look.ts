@@ -6,7 +6,7 @@ import type { Fields } from '../../core/lifecycle.ts'
 import { phaseOf } from '../../core/lifecycle.ts'
 import { same } from '../../core/move.ts'
 import { readContent, readText } from './reading.ts'
-import { formOf, type Place, type Tree } from './tree.ts'
+import { formOf, idOf, type Place, type Tree } from './tree.ts'
 
 /** File systems tell time in steps: a file written twice within one looks the same. */
 const STEP_MS = 50
@@ -167,7 +167,7 @@ export class Looker {
         complain(content.line, content.message)
         continue
       }
-      const id = kind.numbers ? kind.numbers.id(content.fields) : String(content.fields['id'])
+      const id = idOf(kind, content.fields)
       const holder = fresh.get(id) ?? (strange ? undefined : this.holderOf(kind, id, folder, name))
       if (holder !== undefined) {
         complain(1, `has the same number as ${holder}`)

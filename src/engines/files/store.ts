@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, unlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { changedUnderHand, leadsOut, problemFor } from '../../core/disk.ts'
 import type { Event, Note } from '../../core/event.ts'
-import { ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
+import { named, ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
 import type { Content, Draft, Happening, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Ledger, Seen } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
@@ -22,7 +22,7 @@ import type {
 } from '../../core/store.ts'
 import { differs, Looker } from './look.ts'
 import { readContent, readText } from './reading.ts'
-import { formOf, type Place, Tree } from './tree.ts'
+import { formOf, idOf, type Place, Tree } from './tree.ts'
 import { isUnfinished, Writing } from './writing.ts'
 
 export interface FileStoreOptions {
@@ -76,10 +76,13 @@ export class FileStore implements Store {
           draft.identity === undefined ? undefined : this.ledger.find(kind, { where: { identity: draft.identity } })[0]
         if (held) return { item: held, created: false }
         const place = this.tree.placeOf(kind, draft.fields)
-        const number = this.nextNumber(kind, place, ends)
-        const given = kind.numbers!.give(draft, number)
-        const { title, status, identity = null } = draft
-        const fields = { ...draft.fields, ...given.fields, title, status, identity }
+        const {
+          title,
+          status,
+          identity = null,
+          fields: more,
+        } = named(kind, draft, () => this.nextNumber(kind, place, ends))
+        const fields = { ...more, title, status, identity }
         const first: Happening = { at: note.at, from: null, to: status, by: note.by, why: note.why ?? null }
         const name = String(fields[formOf(kind).name as keyof typeof fields])
         return this.create(kind, writing, place, name, { fields, texts: draft.texts ?? {}, history: [first] }, note)
@@ -243,7 +246,7 @@ export class FileStore implements Store {
 
   async events(query: EventQuery): Promise<Event[]> {
     const { of } = query
-    if (of?.kind.file) return within(query, this.historyOf(of.kind, of.id))
+    if (of?.kind.file?.history) return within(query, this.historyOf(of.kind, of.id))
     for (const kind of this.kinds) this.look(kind, {})
     return await this.tables.events(query)
   }
@@ -384,7 +387,7 @@ export class FileStore implements Store {
     const read = form.read(text, name, list)
     if ('message' in read) throw new Error(`${name}:${read.line} ${read.message}`)
     const stats = writing.create(this.tree.path(folder, name), text)
-    const id = kind.numbers!.id(read.fields)
+    const id = idOf(kind, read.fields)
     const file = Looker.seen({ folder, name }, id, stats)
     this.ledger.discover(kind, [{ id, fields: read.fields, file, note }])
     return { item: this.ledger.find(kind, { where: { id } })[0]!, created: true }

@@ -167,6 +167,12 @@ export function formOf(kind: Kind): FileForm {
   return kind.file
 }
 
+/** The id of the item that a file with these fields holds. */
+export function idOf(kind: Kind, fields: Fields): string {
+  if (!kind.idOf) throw new Error(`${kind.name} is not kept in files`)
+  return kind.idOf(fields)
+}
+
 /** The list field that a segment stands for. */
 function fieldIn(segment: string): string | undefined {
   return /^\{(\w+)\}$/.exec(segment)?.[1]
