@@ -1,6 +1,6 @@
 import { openSqliteStore } from '../src/engines/sqlite/store.ts'
 import { claimWaiting } from '../src/queue/claiming.ts'
-import { callerOf } from './caller.ts'
+import { callerOf } from '../test/support/caller.ts'
 
 // Waits for work, claims it as soon as it comes, and prints when that was.
 const store = openSqliteStore(process.argv[2]!, { durability: 'normal' })

@@ -21,7 +21,7 @@ export async function examine(
   { fix, trusted }: { fix: boolean; trusted: boolean },
 ): Promise<Check[]> {
   const file = workspace.store.startsWith('sqlite:') ? workspace.store.slice('sqlite:'.length) : undefined
-  const about = [well('workspace', workspace.root), well('node', process.version)]
+  const about = [well('workspace', workspace.root), well('node', process.version), ...(await wards(workspace, trusted))]
   if (file !== undefined && file !== ':memory:' && !existsSync(file)) {
     return [...about, well('store', `${file} is not there yet; the first write makes it`)]
   }
@@ -79,6 +79,16 @@ async function commands(door: StoreDoor): Promise<Check> {
     ? 'may be run'
     : 'are not run: this store was not made here by you; punchlist doctor --trust if it is yours'
   return { check: 'stored checks', ok: true, detail, hint: '', fixed: false }
+}
+
+async function wards({ wards: commands, root }: Workspace, trusted: boolean): Promise<Check[]> {
+  if (commands.length === 0) return []
+  const { areTrusted, trustWards } = await import('./trust.ts')
+  if (trusted) trustWards(commands, root)
+  const detail = areTrusted(commands, root)
+    ? `${commands.length}, may be run`
+    : 'are not run: they came with the repository; read them, then punchlist doctor --trust'
+  return [well('wards', detail)]
 }
 
 /** Every stored record must satisfy its own status: another program may have written some. */

@@ -104,18 +104,22 @@ export interface Punchlist {
 /** Opens a workspace for a program. The store is made when it is not there. */
 export async function open(options: OpenOptions = {}): Promise<Punchlist> {
   const workspace = await findWorkspace({ cwd: options.root ?? process.cwd(), store: options.store })
-  const store = await new StoreDoor(workspace).store(true)
+  const door = new StoreDoor(workspace)
+  const store = await door.store(true)
   return punchlistFor({
     store,
     root: workspace.root,
+    here: workspace.here,
     work: workspace.work,
     queue: workspace.inFiles ? workspace.queue : null,
     by: options.actor ?? 'library',
     scope: { conversationId: options.conversation ?? 'default', turnId: options.turn, session: options.session },
     completion: options.completion ?? workspace.completion,
     now: options.now ?? (() => new Date()),
-    // A program that opens a store answers for what is in it.
+    documents: door.documents(),
+    // A program that opens a workspace answers for the commands that are kept there.
     mayRun: async () => true,
+    wards: { commands: workspace.wards, mayRun: async () => true },
   })
 }
 

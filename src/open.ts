@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerKeeper } from './core/ledger.ts'
+import type { Documents, Wards } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import type { Store } from './core/store.ts'
 import { type Shelf, Shelves } from './engines/files/shelves.ts'
@@ -47,6 +48,23 @@ export class StoreDoor {
   async mayRun(): Promise<boolean> {
     const { store, root, chosen } = this.workspace
     return chosen || (await import('./trust.ts')).isTrusted(store, root)
+  }
+
+  /** The commands that must exit 0 here. */
+  wards(): Wards {
+    const { wards: commands, root } = this.workspace
+    return { commands, mayRun: async () => (await import('./trust.ts')).areTrusted(commands, root) }
+  }
+
+  /** The documents of this workspace. */
+  documents(): Documents {
+    const { root, work } = this.workspace
+    const documents = async () => new (await import('./engines/files/documents.ts')).Documents(root, work)
+    return {
+      read: async path => await (await documents()).read(path),
+      write: async (path, text) => await (await documents()).write(path, text),
+      hindrance: async folder => await (await documents()).hindrance(folder),
+    }
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,8 @@ import type { Settings } from './settings.ts'
 /** Where a command works: the folder, what is set there, and the URL of its store. */
 export interface Workspace {
   readonly root: string
+  /** The same folder in the worktree that the command was given in: the root itself but in a linked worktree. */
+  readonly here: string
   readonly settings: Settings
   /** `sqlite:/absolute/path`, `sqlite::memory:` or `postgres://…`: where plan, state and events are kept. */
   readonly store: string
@@ -19,6 +21,8 @@ export interface Workspace {
   /** Whether the user named the store, by flag or environment, and not a file in the folder. */
   readonly chosen: boolean
   readonly completion: CompletionMode
+  /** The commands that must exit 0, word by word. */
+  readonly wards: readonly (readonly string[])[]
 }
 
 export interface WorkspaceWish {
@@ -29,12 +33,13 @@ export interface WorkspaceWish {
 
 /** Finds the workspace of a folder. Nothing is made or written. */
 export async function findWorkspace({ cwd, root: wanted, store }: WorkspaceWish): Promise<Workspace> {
-  const root = wanted === undefined ? rootOf(cwd) : existing(resolve(cwd, wanted))
+  const { root, here } = wanted === undefined ? rootOf(cwd) : itself(existing(resolve(cwd, wanted)))
   const file = join(root, 'punchlist.json')
   // Most commands run without the file: what reads it is loaded only when it is there.
   const settings: Settings = existsSync(file) ? (await import('./settings.ts')).readSettings(file) : {}
   return {
     root,
+    here,
     settings,
     store: storeUrl(store ?? settings.store, root),
     work: below(root, settings.paths?.work ?? 'tmp', 'paths.work', file),
@@ -42,19 +47,39 @@ export async function findWorkspace({ cwd, root: wanted, store }: WorkspaceWish)
     inFiles: (store ?? settings.store ?? 'files') === 'files',
     chosen: store !== undefined,
     completion: settings.plan?.completion ?? 'self',
+    wards: settings.wards?.length ? await wardsIn(settings.wards, file) : [],
   }
 }
 
+/** They are run without a shell, so they are taken apart here. */
+async function wardsIn(lines: readonly string[], file: string): Promise<readonly (readonly string[])[]> {
+  const { words } = await import('./core/words.ts')
+  return lines.map((line, index) => {
+    const command = words(line)
+    if (command?.[0]) return command
+    const key = `wards.${index}`
+    const message = command ? 'is empty' : 'has a quote that is never closed'
+    throw new Problem('bad_input', `${file}: ${key} ${message}`, `Correct ${key} in ${file}.`, {
+      file,
+      wrong: [{ key, message }],
+    })
+  })
+}
+
 /** The nearest folder upwards that is marked as a workspace, in the main worktree of its repository; else the folder itself. */
-function rootOf(cwd: string): string {
-  const marked = upwards(cwd, ['punchlist.json', '.punchlist', '.git'])
-  if (marked === undefined) return cwd
-  const worktree = upwards(marked, ['.git'])
+function rootOf(cwd: string): Pick<Workspace, 'root' | 'here'> {
+  const here = upwards(cwd, ['punchlist.json', '.punchlist', '.git'])
+  if (here === undefined) return itself(cwd)
+  const worktree = upwards(here, ['.git'])
   const main = worktree && mainWorktree(worktree)
-  if (!worktree || !main) return marked
+  if (!worktree || !main) return itself(here)
   // All worktrees share one live list: the same folder there, if it has one.
-  const twin = join(main, relative(worktree, marked))
-  return existsSync(twin) ? twin : main
+  const twin = join(main, relative(worktree, here))
+  return { root: existsSync(twin) ? twin : main, here }
+}
+
+function itself(folder: string): Pick<Workspace, 'root' | 'here'> {
+  return { root: folder, here: folder }
 }
 
 function upwards(from: string, names: readonly string[]): string | undefined {

@@ -38,7 +38,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     input: () =>
       v.object({
         fix: v.optional(v.pipe(v.boolean(), description('put right what is safe to'))),
-        trust: v.optional(v.pipe(v.boolean(), description('let check commands that are stored here be run'))),
+        trust: v.optional(v.pipe(v.boolean(), description('let the checks and wards of this workspace be run'))),
       }),
     async run({ fix, trust }, globals, around) {
       const { examine } = await import('../doctor.ts')

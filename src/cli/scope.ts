@@ -54,17 +54,20 @@ function tokenFrom(env: Environment): number | undefined {
 }
 
 export function callerFor(asking: Asking, workspace: Workspace, door: StoreDoor, writes: boolean): Caller {
-  const { root, work, queue, inFiles, completion } = workspace
+  const { root, here, work, queue, inFiles, completion } = workspace
   return {
     store: whenAsked(async () => await door.store(writes)),
     by: asking.by,
     scope: asking.scope,
     now: () => new Date(),
     root,
+    here,
     work,
     queue: inFiles ? queue : null,
     mayRun: () => door.mayRun(),
     completion,
+    documents: door.documents(),
+    wards: door.wards(),
   }
 }
 

@@ -18,14 +18,32 @@ export interface Scope {
 export const COMPLETION_MODES = ['self', 'evidence', 'verified'] as const
 export type CompletionMode = (typeof COMPLETION_MODES)[number]
 
+/** Documents that are made of what is stored: files in the folder of the work, whatever keeps the rest. */
+export interface Documents {
+  /** The text of a document; undefined where there is none. */
+  read(path: string): Promise<string | undefined>
+  write(path: string, text: string): Promise<void>
+  /** Why nothing can be written in a folder at the moment; undefined where it can. */
+  hindrance(folder: string): Promise<Problem | undefined>
+}
+
+/** The commands that must exit 0 for work to be good, as this workspace has them. */
+export interface Wards {
+  readonly commands: readonly (readonly string[])[]
+  /** Whether they are this user's, and may be run. */
+  readonly mayRun: () => Promise<boolean>
+}
+
 /** Who is asking, where, and with what at hand. */
 export interface Caller {
   readonly store: Store
   readonly by: string
   readonly scope: Scope
   readonly now: () => Date
-  /** The workspace's folder: where check commands run. */
+  /** The workspace's folder. */
   readonly root: string
+  /** The same folder in the worktree that the caller works in: where commands are run. */
+  readonly here: string
   /** The folder of the files of backlog and worklog, below the root. */
   readonly work: string
   /** The folder of the tasks' directories, below the root; null where tasks are not kept as directories. */
@@ -34,6 +52,8 @@ export interface Caller {
   readonly mayRun: () => Promise<boolean>
   /** The completion mode of turns that do not name one. */
   readonly completion: CompletionMode
+  readonly documents: Documents
+  readonly wards: Wards
 }
 
 /** An answer must fit a model's context: a page ends early when its items are long. */

@@ -27,7 +27,7 @@ export async function grounds(
     )
   }
   const { runCheck } = await import('../core/check.ts')
-  const verification = await runCheck(checkCommand, { cwd: caller.root, now: caller.now })
+  const verification = await runCheck(checkCommand, { cwd: caller.here, now: caller.now })
   if (verification.exit === 0) return { ...named, checkCommand, verification, verifiedAt: verification.at }
   const how = verification.exit === null ? (verification.signal ?? 'could not be started') : `exit ${verification.exit}`
   const last = verification.output.trim().split('\n').slice(-10).join('\n').slice(-800)

@@ -3,8 +3,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { backlogClaim } from '../../src/backlog/operations.ts'
-import { type Caller, open, type Problem, perform, type Store } from '../../src/index.ts'
+import { open, type Problem, perform, type Store } from '../../src/index.ts'
 import { type Added, ENGINES, type One, ready, Typist } from '../support/backlog.ts'
+import { callerOf } from '../support/caller.ts'
 import { ended, everywhere, punchlist } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
 
@@ -139,17 +140,10 @@ test('a claim made in the same moment as someone takes over an older one is not 
   await library.backlog.add({ items: [{ title: 'a', source: 'review', status: 'ready' }] })
   await library.as({ actor: 'gone' }).backlog.claim({ id: '1', lease: '0ms' })
   const rival = async () => void (await library.as({ actor: 'rival' }).backlog.claim({ id: '1' }))
-  const caller: Caller = {
-    store: afterLookingForLapsed(library.store, rival),
+  const caller = callerOf(afterLookingForLapsed(library.store, rival), {
     by: 'slow',
     scope: { conversationId: 'default', session: 's1' },
-    now: () => new Date(),
-    root: scratch(),
-    work: 'tmp',
-    queue: null,
-    mayRun: async () => true,
-    completion: 'self',
-  }
+  })
   const late = await perform(backlogClaim, caller, { id: '1' }).catch((error: Problem) => error)
   expect(late).toMatchObject({ code: 'lease_lost' })
   expect((await library.backlog.show({ id: '1' })).todo).toMatchObject({

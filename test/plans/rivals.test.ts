@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Caller, open, type Problem, perform, planItem, type Store } from '../../src/index.ts'
+import { open, type Problem, perform, planItem, type Store } from '../../src/index.ts'
 import { createTodo } from '../../src/plans/operations.ts'
+import { callerOf } from '../support/caller.ts'
 import { scratch } from '../support/scratch.ts'
 
 test('many who add and finish at once, without naming a turn, lose nothing and hide nothing', async () => {
@@ -44,17 +45,7 @@ test('what is added to a turn that ends in the same moment is in the next one', 
     await punchlist.plan.complete({ todoId: '1', outcome: 'x' })
     await punchlist.plan.create({ items: [{ title: 'rival' }] })
   }
-  const caller: Caller = {
-    store: interrupted(punchlist.store, between),
-    by: 'slow',
-    scope: { conversationId: 'default' },
-    now: () => new Date(),
-    root,
-    work: 'tmp',
-    queue: null,
-    mayRun: async () => true,
-    completion: 'self',
-  }
+  const caller = callerOf(interrupted(punchlist.store, between), { by: 'slow', scope: { conversationId: 'default' } })
   const { created, remaining } = await perform(createTodo, caller, { items: [{ title: 'late' }] })
   const { items } = await punchlist.plan.list()
   expect(items.map(({ title }) => title)).toEqual(['rival', 'late'])

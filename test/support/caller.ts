@@ -1,0 +1,21 @@
+import type { Caller } from '../../src/core/operation.ts'
+import type { Store } from '../../src/core/store.ts'
+
+/** Somebody who asks a store directly, without a workspace around it. */
+export function callerOf(store: Store, more: Partial<Caller> = {}): Caller {
+  return {
+    store,
+    by: 'w',
+    scope: { conversationId: 'default' },
+    now: () => new Date(),
+    root: '.',
+    here: '.',
+    work: 'tmp',
+    queue: null,
+    mayRun: async () => false,
+    completion: 'self',
+    documents: { read: async () => undefined, write: async () => {}, hindrance: async () => undefined },
+    wards: { commands: [], mayRun: async () => false },
+    ...more,
+  }
+}
