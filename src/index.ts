@@ -47,9 +47,11 @@ export {
   type Caller,
   COMPLETION_MODES,
   type CompletionMode,
+  type Documents,
   type Operation,
   perform,
   type Scope,
+  type Wards,
 } from './core/operation.ts'
 export { PROBLEMS, Problem, type ProblemCode } from './core/problem.ts'
 export type {
@@ -77,3 +79,6 @@ export { task } from './queue/kind.ts'
 export type { Priority as TaskPriority, Task, TaskState, TaskType } from './queue/record.ts'
 export type { TaskView } from './queue/view.ts'
 export type { Export, Imported } from './transfer.ts'
+export { worklog } from './worklogs/kind.ts'
+export type { Role, TaskSection, TaskStatus as WorklogTaskStatus, Worklog, WorklogStatus } from './worklogs/record.ts'
+export type { TaskView as WorklogTaskView, WorklogView } from './worklogs/view.ts'

@@ -11,6 +11,8 @@ import { type TurnTodoRepository, turnTodoRepository } from './plans/repository.
 import * as queue from './queue/operations.ts'
 import * as queueReports from './queue/reports.ts'
 import { type Export, exportFrom, type Imported, importInto } from './transfer.ts'
+import * as worklog from './worklogs/operations.ts'
+import * as worklogReports from './worklogs/reports.ts'
 import { findWorkspace } from './workspace.ts'
 
 export interface OpenOptions {
@@ -21,7 +23,7 @@ export interface OpenOptions {
   readonly conversation?: string
   /** The turn that is open in the conversation if absent. */
   readonly turn?: string
-  /** The session whose backlog is meant; the newest if absent. */
+  /** The session whose backlog and worklogs are meant; the newest if absent. */
   readonly session?: string
   readonly actor?: string
   /** How completions are believed in turns that do not say. */
@@ -91,6 +93,21 @@ export interface Punchlist {
     readonly recover: Easy<typeof queueReports.queueRecover>
     readonly migrate: Verb<typeof queueMigrate>
   }
+  /** Every verb of the worklog; what could not be written comes back as a warning. */
+  readonly worklog: {
+    readonly open: Verb<typeof worklog.worklogOpen>
+    readonly task: Verb<typeof worklog.worklogTask>
+    readonly check: Verb<typeof worklog.worklogCheck>
+    readonly decide: Verb<typeof worklog.worklogDecide>
+    readonly complete: Verb<typeof worklog.worklogComplete>
+    readonly fail: Verb<typeof worklog.worklogFail>
+    readonly close: Verb<typeof worklog.worklogClose>
+    readonly list: Easy<typeof worklogReports.worklogList>
+    readonly summary: Easy<typeof worklogReports.worklogSummary>
+    readonly pr: Easy<typeof worklogReports.worklogPr>
+    readonly sweep: Easy<typeof worklog.worklogSweep>
+    readonly protocol: Verb<typeof worklogReports.worklogProtocol>
+  }
   /** Everything that is stored, in a form that every engine takes in. */
   export(): Promise<Export>
   import(document: Export): Promise<Imported>
@@ -111,7 +128,8 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
     root: workspace.root,
     here: workspace.here,
     work: workspace.work,
-    queue: workspace.inFiles ? workspace.queue : null,
+    queue: workspace.queue,
+    inFiles: workspace.inFiles,
     by: options.actor ?? 'library',
     scope: { conversationId: options.conversation ?? 'default', turnId: options.turn, session: options.session },
     completion: options.completion ?? workspace.completion,
@@ -174,6 +192,20 @@ function punchlistFor(caller: Caller): Punchlist {
       tree: (input = {}) => perform(queueReports.queueTree, caller, input),
       recover: (input = {}) => perform(queueReports.queueRecover, caller, input),
       migrate: input => perform(queueMigrate, caller, input),
+    },
+    worklog: {
+      open: input => perform(worklog.worklogOpen, caller, input),
+      task: input => perform(worklog.worklogTask, caller, input),
+      check: input => perform(worklog.worklogCheck, caller, input),
+      decide: input => perform(worklog.worklogDecide, caller, input),
+      complete: input => perform(worklog.worklogComplete, caller, input),
+      fail: input => perform(worklog.worklogFail, caller, input),
+      close: input => perform(worklog.worklogClose, caller, input),
+      list: (input = {}) => perform(worklogReports.worklogList, caller, input),
+      summary: (input = {}) => perform(worklogReports.worklogSummary, caller, input),
+      pr: (input = {}) => perform(worklogReports.worklogPr, caller, input),
+      sweep: (input = {}) => perform(worklog.worklogSweep, caller, input),
+      protocol: input => perform(worklogReports.worklogProtocol, caller, input),
     },
     export: () => exportFrom(store),
     import: document => importInto(store, document),

@@ -58,6 +58,23 @@ const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
       queueMigrate,
     ]
   },
+  worklog: async () => {
+    const [room, reports] = await Promise.all([import('./worklogs/operations.ts'), import('./worklogs/reports.ts')])
+    return [
+      room.worklogOpen,
+      room.worklogTask,
+      room.worklogCheck,
+      room.worklogDecide,
+      room.worklogComplete,
+      room.worklogFail,
+      room.worklogClose,
+      reports.worklogList,
+      reports.worklogSummary,
+      reports.worklogPr,
+      room.worklogSweep,
+      reports.worklogProtocol,
+    ]
+  },
   status: async () => [(await import('./overview.ts')).status],
   log: async () => [(await import('./overview.ts')).log],
 }

@@ -10,6 +10,7 @@ import { planItem, type Turn, turn } from './plans/record.ts'
 import { currentTurn, itemsOf } from './plans/turns.ts'
 import { whatRemains } from './plans/work.ts'
 import { task } from './queue/kind.ts'
+import { worklog as worklogKind } from './worklogs/kind.ts'
 
 const nullableText = () => v.nullable(v.string())
 const openPlan = () => v.object({ conversationId: v.string(), turnId: v.string(), remaining: v.number() })
@@ -58,12 +59,22 @@ export const status = operation({
           ),
         }),
       ),
+      worklog: v.nullable(
+        v.object({
+          workflow: v.string(),
+          session: v.string(),
+          counts: v.record(v.string(), v.number()),
+          active: v.array(v.string()),
+        }),
+      ),
     }),
   async run(caller) {
     const of = await currentTurn(caller)
     const plan = of ? await planOf(caller, of) : null
     const backlog = await backlogOf(caller)
-    return { root: caller.root, plan, elsewhere: await elsewhere(caller, of), backlog, queue: await queueOf(caller) }
+    const queue = await queueOf(caller)
+    const worklog = await worklogOf(caller)
+    return { root: caller.root, plan, elsewhere: await elsewhere(caller, of), backlog, queue, worklog }
   },
 })
 
@@ -160,6 +171,15 @@ async function queueOf(caller: Caller) {
     working: working.map(({ id, title, owner }) => ({ id, title, owner })),
     waiting: waiting.map(({ id, title }) => ({ id, title })),
   }
+}
+
+/** The workers of the session that verbs are about unless told otherwise. */
+async function worklogOf(caller: Caller) {
+  const where = await whereabouts(caller, worklogKind)
+  const counts = await caller.store.count(worklogKind, { where })
+  if (Object.keys(counts).length === 0) return null
+  const active = await caller.store.find(worklogKind, { where, status: ['active'], limit: 20 })
+  return { ...where, counts, active: active.map(({ worker }) => worker) }
 }
 
 /** Open plans of other conversations, the newest first. */

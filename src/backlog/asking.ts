@@ -1,14 +1,10 @@
 import * as v from 'valibot'
-import { duration, line, milliseconds, prose, wholeNumber } from '../core/input.ts'
-import { WORKFLOWS } from '../core/session.ts'
+import { described, duration, line, milliseconds, prose, wholeNumber } from '../core/input.ts'
 import { isSource, isTodoName } from './names.ts'
 import { PRIORITIES } from './record.ts'
 
 /** The parts that inputs of this room are made of. */
 
-export const described = <const S extends v.GenericSchema>(schema: S, text: string) =>
-  v.optional(v.pipe(schema, v.description(text)))
-export const workflow = () => ({ workflow: described(v.picklist(WORKFLOWS), 'work if absent') })
 export const todoName = () =>
   v.pipe(line(300), v.check(isTodoName, 'must be a number, SOURCE/NUMBER or WORKFLOW/SESSION/SOURCE/NUMBER'))
 export const id = () => ({

@@ -1,23 +1,10 @@
 import * as v from 'valibot'
-import { line, parsedJson, prose } from '../core/input.ts'
+import { described, line, parsedJson, prose } from '../core/input.ts'
 import { operation } from '../core/operation.ts'
-import { endedSession, whereabouts } from '../core/session.ts'
+import { endedSession, whereabouts, workflow } from '../core/session.ts'
 import { addTodos, reopenTodo } from './adding.ts'
 import { about, finished, named, page, paged, told, views, warnings } from './answering.ts'
-import {
-  described,
-  id,
-  ids,
-  lasting,
-  lease,
-  priority,
-  reason,
-  source,
-  todoName,
-  token,
-  worker,
-  workflow,
-} from './asking.ts'
+import { id, ids, lasting, lease, priority, reason, source, todoName, token, worker } from './asking.ts'
 import { claimTodo, interruptTodo, nextTodo, releaseTodo, unblockTodo } from './claiming.ts'
 import { approveTodo, completeTodo, dismissTodo, logWork } from './deciding.ts'
 import { blockTodo } from './dependencies.ts'

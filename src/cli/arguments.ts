@@ -74,7 +74,8 @@ export function readArguments(argv: readonly string[], command: Readable): Typed
   positional.forEach((field, index) => {
     const argument = known.find(one => one.field === field)!
     const given = argument.type === 'list' ? positionals.slice(index) : positionals[index]
-    if (given !== undefined && given.length > 0) fields[field] = given
+    if (given !== undefined && given.length > 0)
+      fields[field] = argument.type === 'number' ? numeric(String(given)) : given
     // An empty word is kept: the schema says what is wrong with it.
     if (given === '') fields[field] = ''
   })

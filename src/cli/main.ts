@@ -54,7 +54,8 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
   try {
     const caller = callerFor(asking, workspace, door, writes)
     const tell = async (answer: unknown) => {
-      terminal.out(json ? JSON.stringify(answer) : (await showing(op)).shown(op.name, answer, terminal))
+      if (op.document && !json) terminal.print(String((answer as Record<string, unknown>)[op.document]))
+      else terminal.out(json ? JSON.stringify(answer) : (await showing(op)).shown(op.name, answer, terminal))
       await warn(answer, terminal)
     }
     if (op.name === 'backlog_triage' && !json && terminal.interactive && !writes) {
@@ -73,6 +74,7 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
 
 async function showing(op: Operation): Promise<Pick<typeof import('./show.ts'), 'shown'>> {
   if (op.tools === 'backlog') return await import('./show-backlog.ts')
+  if (op.tools === 'worklog') return await import('./show-worklog.ts')
   return op.tools === 'queue' ? await import('./show-queue.ts') : await import('./show.ts')
 }
 

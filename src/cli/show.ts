@@ -60,7 +60,7 @@ const SHOWN = {
     )
   },
 
-  status({ root, plan, elsewhere, backlog, queue }: Answer<typeof status>, colour: boolean) {
+  status({ root, plan, elsewhere, backlog, queue, worklog }: Answer<typeof status>, colour: boolean) {
     const counts = plan && [
       `${plan.pending} pending`,
       `${plan.inProgress} in progress`,
@@ -81,22 +81,12 @@ const SHOWN = {
       ...elsewhere.map(({ conversationId, turnId, remaining }) =>
         harmlessLine(`also open: ${remaining} in turn ${turnId} of conversation ${conversationId}`),
       ),
-      backlog
-        ? harmlessLine(
-            `backlog of ${backlog.workflow}/${backlog.session}: ${Object.entries(backlog.counts)
-              .map(([name, n]) => `${n} ${name.replace('_', ' ')}`)
-              .join(', ')}`,
-          )
-        : '',
+      backlog ? harmlessLine(`backlog of ${backlog.workflow}/${backlog.session}: ${told(backlog.counts)}`) : '',
       table(
         (backlog?.working ?? []).map(({ id, title, owner }) => ['  in progress', id, title, owner ? `(${owner})` : '']),
         colour,
       ),
-      queue
-        ? `queue: ${Object.entries(queue.counts)
-            .map(([name, n]) => `${n} ${name.replace('_', ' ')}`)
-            .join(', ')}`
-        : '',
+      queue ? `queue: ${told(queue.counts)}` : '',
       table(
         (queue?.working ?? []).map(({ id, title, owner }) => ['  in progress', id, title, owner ? `(${owner})` : '']),
         colour,
@@ -105,6 +95,8 @@ const SHOWN = {
         (queue?.waiting ?? []).map(({ id, title }) => ['  waits for a reply', id, title]),
         colour,
       ),
+      worklog ? harmlessLine(`workers of ${worklog.workflow}/${worklog.session}: ${told(worklog.counts)}`) : '',
+      worklog && worklog.active.length > 0 ? harmlessLine(`  active  ${worklog.active.join(', ')}`) : '',
     )
   },
 
@@ -154,6 +146,12 @@ function moved(answer: Answer<typeof startTodo> | Answer<typeof completeTodo>, c
 
 function numbered({ order, title }: { readonly order: number; readonly title: string }): (Cell | string)[] {
   return [`${order}.`, painted('pending'), title]
+}
+
+function told(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name.replace('_', ' ')}`)
+    .join(', ')
 }
 
 function leftOver(remaining: number): string {

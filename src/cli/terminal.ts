@@ -1,9 +1,12 @@
 import { fstatSync, writeSync } from 'node:fs'
+import { harmless } from '../core/text.ts'
 
 /** Where a command writes to, and what it reads: the process's own streams, or a test's. */
 export interface Terminal {
   out(text: string): void
   err(text: string): void
+  /** A document to the last byte, but for control characters where a person looks at it. */
+  print(document: string): void
   /** Whether a person looks at it: then there may be colours. */
   readonly colour: boolean
   /** The text of a file, or of standard input for `-`. */
@@ -24,6 +27,7 @@ export function processTerminal(): Terminal {
   return {
     out: text => write(1, `${text}\n`),
     err: text => write(2, `${text}\n`),
+    print: document => write(1, isTerminal(1) ? harmless(document) : document),
     get colour() {
       return isTerminal(1) && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb'
     },

@@ -1,6 +1,10 @@
 import * as v from 'valibot'
 import { Problem } from './problem.ts'
 
+/** A field that may be left out, and what it is. */
+export const described = <const S extends v.GenericSchema>(schema: S, text: string) =>
+  v.optional(v.pipe(schema, v.description(text)))
+
 /** One line of text from outside. */
 export function line(max: number) {
   return v.pipe(

@@ -204,7 +204,7 @@ function notFound(kind: Kind, id: string): Problem {
 
 /** The problem that tells of a refusal, with everything that is missing at once. */
 export function refused(
-  kind: Kind,
+  kind: Pick<Kind, 'name' | 'lifecycle' | 'afterwards' | 'hints'>,
   item: { readonly id: string; readonly status: string; readonly owner?: string | null },
   to: string,
   refusal: Refusal,
@@ -250,8 +250,8 @@ function givesBack({ lifecycle }: Kind, from: string, to: string): boolean {
   return givenBack || (from !== to && lifecycle.statuses[to]?.revokes === true)
 }
 
-function spoken(kind: Kind): string {
-  return kind.name.replaceAll('_', ' ')
+function spoken({ name }: Pick<Kind, 'name'>): string {
+  return name.replaceAll('_', ' ')
 }
 
 function fieldsOf(item: Item): Fields {

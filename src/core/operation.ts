@@ -46,8 +46,10 @@ export interface Caller {
   readonly here: string
   /** The folder of the files of backlog and worklog, below the root. */
   readonly work: string
-  /** The folder of the tasks' directories, below the root; null where tasks are not kept as directories. */
-  readonly queue: string | null
+  /** The folder of the tasks' directories, below the root. */
+  readonly queue: string
+  /** Whether lists that have a form as files are kept in files. */
+  readonly inFiles: boolean
   /** Whether commands that are kept in the store are this user's, and may be run. */
   readonly mayRun: () => Promise<boolean>
   /** The completion mode of turns that do not name one. */
@@ -89,6 +91,8 @@ export interface Operation<I = unknown, O = unknown> {
   readonly form?: CommandForm
   /** What people are shown of an answer may be less than what programs get: input that asks for no more than that. */
   readonly brief?: Readonly<Record<string, unknown>>
+  /** The field of the answer that is a document, where one is: the command line prints it as it is. */
+  readonly document?: string
   /** Whether it leaves the store as it is: then a missing one is not made. */
   readonly readOnly?: boolean | ((input: unknown) => boolean)
   run(caller: Caller, input: I): Promise<O>

@@ -1,12 +1,10 @@
 import * as v from 'valibot'
-import { duration, line, milliseconds, prose, wholeNumber } from '../core/input.ts'
+import { described, duration, line, milliseconds, prose, wholeNumber } from '../core/input.ts'
 import { isSlug, readTaskId } from './names.ts'
 import { PRIORITIES, TASK_TYPES } from './record.ts'
 
 /** The parts that inputs of this room are made of. */
 
-export const described = <const S extends v.GenericSchema>(schema: S, text: string) =>
-  v.optional(v.pipe(schema, v.description(text)))
 export const taskName = () =>
   v.pipe(
     line(300),

@@ -43,7 +43,7 @@ export async function viewOf(caller: Caller, item: Task): Promise<TaskView> {
     id,
     slug,
     state: status,
-    dir: caller.queue === null ? null : `${caller.queue}/${status}/${directoryName(item)}`,
+    dir: !caller.inFiles ? null : `${caller.queue}/${status}/${directoryName(item)}`,
     title,
     type,
     priority,

@@ -1,0 +1,64 @@
+import type { Caller } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import { attemptAt, type Rewriting, rewrite, type Told, toldBy } from './accounts.ts'
+import { withOutcome, withWard } from './file/editing.ts'
+import { judge } from './judging.ts'
+import type { TaskSection, Worklog } from './record.ts'
+import { ending, runWards, type WardResult } from './wards.ts'
+
+export interface Completion {
+  readonly number: number
+  readonly files: readonly string[]
+  /** What the worker says of the wards. */
+  readonly reported: string | undefined
+}
+
+/** Completes a task if the wards pass, which are run here. Both are kept: what the worker says of them and what we saw. */
+export async function completeTask(caller: Caller, item: Worklog, wanted: Completion): Promise<Told> {
+  const { number, files } = wanted
+  const completed = caller.now().toISOString()
+  const [told] = await toldBy(caller, [item])
+  const section = attemptAt(item, told!.account, number)
+  if (isSame(section, wanted)) return told!
+  // Before the wards, which take their time; and once more when it is written, as somebody may have been faster.
+  judge(item, section, 'completed', { completed })
+  const wards = await runWards(caller)
+  if (wards?.failed) throw await wardFailed(caller, item, number, wards.text, wards.failed)
+  const change: Rewriting = (body, account) => {
+    const now = attemptAt(item, account, number)
+    if (isSame(now, wanted)) return body
+    judge(item, now, 'completed', { completed })
+    const all = [...new Set([...now.files, ...files])]
+    return withOutcome(body, number, { status: 'completed', completed, files: all, ward: wardText(wards, wanted) })
+  }
+  return await rewrite(caller, item, change, `Task #${number} completed`)
+}
+
+/** Whether a task was completed with this very answer. */
+function isSame({ status, files: known, ward }: TaskSection, { files, reported }: Completion): boolean {
+  if (status !== 'completed' || !files.every(file => known.includes(file))) return false
+  return reported === undefined || (ward ?? '').includes(reported)
+}
+
+function wardText(wards: WardResult | undefined, { reported }: Completion): string | undefined {
+  if (!wards) return reported
+  return reported === undefined ? wards.text : `${wards.text} (reported: ${reported})`
+}
+
+/** That a ward failed is kept with the task: that somebody claimed completion is a fact, too. */
+async function wardFailed(
+  caller: Caller,
+  item: Worklog,
+  number: number,
+  text: string,
+  failed: NonNullable<WardResult['failed']>,
+): Promise<Problem> {
+  await rewrite(caller, item, body => withWard(body, number, text), `Task #${number}: ward ${text}`)
+  const last = failed.output.trim().split('\n').slice(-10).join('\n').slice(-800)
+  return new Problem(
+    'move_refused',
+    `Task #${number} of ${item.worker} is not completed: ${failed.command.join(' ')} failed (${ending(failed)})`,
+    `Mend what it complains of and complete the task again.${last ? ` It said last:\n${last}` : ''}`,
+    { name: item.worker, task: number, verification: failed },
+  )
+}

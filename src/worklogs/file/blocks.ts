@@ -1,0 +1,246 @@
+import { Fences } from './fences.ts'
+
+/**
+ * Goes through markdown line by line and stops at those that say something: a
+ * heading, an item of a list, text, a rule. What does not count it passes over:
+ * fenced and indented code, comments, quotes. The fields tell of the line it
+ * stopped at; nothing is made for a line, as there may be a hundred thousand.
+ */
+export class Blocks {
+  kind: 'heading' | 'item' | 'text' | 'rule' = 'text'
+  /** Where the line begins and ends, the line break not included. */
+  start = 0
+  end = 0
+  /** Where its text begins: after the sign of a heading, the marker of an item. */
+  from = 0
+  /** Of a heading. */
+  level = 0
+  /** How many columns it is indented, and where the marker of an item begins. */
+  indent = 0
+  marker = 0
+  /** Of an item: whether it is in no other. */
+  outer = false
+  /** Of text: whether it goes on with the line before, and whether it is less indented than that. */
+  continues = false
+  lazy = false
+  /** The end of the last line before this one that is not blank. */
+  before = 0
+  /** What was passed over, and whether it was fenced code. */
+  readonly passed: { readonly start: number; readonly end: number; readonly fenced: boolean }[] = []
+
+  private readonly text: string
+  private readonly fences: Fences
+  /** The columns where the text of the items begins that are open, outermost first. */
+  private readonly items: number[] = []
+  /** Whether the line before can be gone on with: nothing, text, or a quote. */
+  private open: 0 | 1 | 2 = 0
+  private at = 0
+  private last = 0
+  private uncommented = false
+
+  constructor(text: string) {
+    this.text = text
+    this.fences = new Fences(text)
+  }
+
+  /** Whether the line is in an item. */
+  get inside(): boolean {
+    return this.items.length > 0
+  }
+
+  /** Goes on to the next line that counts; false at the end. */
+  next(): boolean {
+    while (this.at < this.text.length) {
+      const newline = this.text.indexOf('\n', this.at)
+      this.start = this.at
+      this.end = newline < 0 ? this.text.length : newline
+      this.at = this.end + 1
+      this.before = this.last
+      const first = this.skipIndent()
+      if (first === this.end || this.text.charCodeAt(first) === CR) {
+        if (this.text.slice(first, this.end).trim() === '') {
+          this.open = 0
+          continue
+        }
+      }
+      this.last = this.end
+      if (this.look(first)) return true
+    }
+    this.before = this.last
+    return false
+  }
+
+  /** Says that the line belongs to no item, though it could. */
+  leave(): void {
+    this.items.length = 0
+    this.continues = false
+  }
+
+  private skipIndent(): number {
+    let at = this.start
+    let column = 0
+    for (; at < this.end; at++) {
+      const code = this.text.charCodeAt(at)
+      if (code === SPACE) column++
+      else if (code === TAB) column += 4 - (column % 4)
+      else break
+    }
+    this.indent = column
+    return at
+  }
+
+  private look(first: number): boolean {
+    let depth = this.items.length
+    while (depth > 0 && this.items[depth - 1]! > this.indent) depth--
+    const deep = this.indent - (depth > 0 ? this.items[depth - 1]! : 0) >= 4
+    const code = this.text.charCodeAt(first)
+    if (deep) {
+      // Markdown takes a marker that is indented this far for text; whoever wrote it below an item meant another.
+      if (this.open === 1 && depth > 0 && this.isMarker(first, code)) return this.item(first, depth)
+      return this.open === 0 ? this.pass(depth) : this.plain(first, depth)
+    }
+    if (code === HASH && this.indent < 4 && this.heading(first)) return true
+    if (this.opening(first, code, depth)) return this.pass(depth)
+    if (code === QUOTE) {
+      this.items.length = depth
+      this.open = 2
+      return false
+    }
+    if ((code === DASH || code === STAR || code === LINE) && this.isRule(first, code)) {
+      this.items.length = depth
+      this.open = 0
+      this.kind = 'rule'
+      return true
+    }
+    return this.isMarker(first, code) ? this.item(first, depth) : this.plain(first, depth)
+  }
+
+  private pass(depth: number): false {
+    this.items.length = depth
+    this.open = 0
+    return false
+  }
+
+  private heading(first: number): boolean {
+    let at = first
+    while (this.text.charCodeAt(at) === HASH) at++
+    if (at - first > 6 || !this.isGap(at)) return false
+    this.items.length = 0
+    this.open = 0
+    this.kind = 'heading'
+    this.level = at - first
+    this.from = at
+    return true
+  }
+
+  private plain(first: number, depth: number): boolean {
+    if (this.open === 2) return false
+    this.continues = this.open === 1
+    this.lazy = this.continues && depth < this.items.length
+    if (!this.continues) this.items.length = depth
+    this.open = 1
+    this.kind = 'text'
+    this.from = first
+    return true
+  }
+
+  private item(first: number, depth: number): boolean {
+    this.items.length = depth
+    this.outer = depth === 0
+    this.marker = first
+    let at = first
+    let column = this.indent
+    let code = this.text.charCodeAt(at)
+    do {
+      const marked = this.afterMarker(at, code)
+      column += marked - at
+      at = marked
+      const edge = column
+      for (; at < this.end; at++) {
+        code = this.text.charCodeAt(at)
+        if (code === SPACE) column++
+        else if (code === TAB) column += 4 - (column % 4)
+        else break
+      }
+      const empty = at === this.end || code === CR
+      this.items.push(empty || column - edge > 4 ? edge + 1 : column)
+      if (empty) code = 0
+    } while (this.items.length < DEEPEST && this.isMarker(at, code) && !this.isRule(at, code))
+    this.kind = 'item'
+    this.from = at
+    this.open = code === 0 ? 0 : 1
+    if (code === QUOTE || this.opening(at, code, this.items.length)) {
+      this.from = this.end
+      this.open = code === QUOTE ? 2 : 0
+    }
+    return true
+  }
+
+  /** Passes over the fenced code or the comment that begins here, if one does and it ends somewhere. */
+  private opening(first: number, code: number, depth: number): boolean {
+    const base = depth > 0 ? this.items[depth - 1]! : 0
+    let end = -1
+    if (code === TICK || code === TILDE) end = this.fences.endOf(first, this.end, base)
+    else if (code === LESS && !this.uncommented && this.text.startsWith('<!--', first)) {
+      const close = this.text.indexOf('-->', first + 2)
+      if (close < 0) this.uncommented = true
+      else end = this.fences.lineEnd(close)
+    }
+    if (end < 0) return false
+    this.passed.push({ start: this.start, end, fenced: code !== LESS })
+    this.last = end
+    this.at = end + 1
+    return true
+  }
+
+  private isMarker(at: number, code: number): boolean {
+    if (code === DASH || code === STAR || code === PLUS) return this.isGap(at + 1)
+    if (code < ZERO || code > NINE) return false
+    const after = this.afterMarker(at, code)
+    return after > at && this.isGap(after)
+  }
+
+  /** Where a marker ends; where it begins when there is none. */
+  private afterMarker(first: number, code: number): number {
+    if (code === DASH || code === STAR || code === PLUS) return first + 1
+    let at = first
+    let digit = code
+    while (digit >= ZERO && digit <= NINE && at - first < 10) digit = this.text.charCodeAt(++at)
+    return at - first < 10 && (digit === DOT || digit === PAREN) ? at + 1 : first
+  }
+
+  /** Whether a space, a tab or the end of the line is here. */
+  private isGap(at: number): boolean {
+    const code = this.text.charCodeAt(at)
+    return at >= this.end || code === SPACE || code === TAB || code === CR
+  }
+
+  private isRule(first: number, code: number): boolean {
+    let count = 0
+    for (let at = first; at < this.end; at++) {
+      const each = this.text.charCodeAt(at)
+      if (each === code) count++
+      else if (each !== SPACE && each !== TAB && each !== CR) return false
+    }
+    return count > 2
+  }
+}
+
+/** Lists in lists; whoever goes deeper wrote something else. */
+const DEEPEST = 100
+const TAB = 9
+const CR = 13
+const SPACE = 32
+const HASH = 35
+const PAREN = 41
+const STAR = 42
+const PLUS = 43
+const DASH = 45
+const DOT = 46
+const ZERO = 48
+const NINE = 57
+const LESS = 60
+const QUOTE = 62
+const LINE = 95
+const TICK = 96
+const TILDE = 126
