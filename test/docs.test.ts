@@ -9,6 +9,8 @@ import { PROBLEMS } from '../src/core/problem.ts'
 import { planItem } from '../src/plans/record.ts'
 import { task } from '../src/queue/kind.ts'
 import { settingsSchema } from '../src/settings.ts'
+import { worklog } from '../src/worklogs/kind.ts'
+import { taskLifecycle } from '../src/worklogs/record.ts'
 import { consoleBlocks, play } from './support/console-blocks.ts'
 import { scratch } from './support/scratch.ts'
 
@@ -30,9 +32,12 @@ describe.each([
   { page: 'docs/plan.md', kind: planItem },
   { page: 'docs/backlog.md', kind: todo },
   { page: 'docs/queue.md', kind: task },
-])('$page tells the truth about status changes', ({ page, kind }) => {
+  { page: 'docs/worklog.md', section: 'Statuses of a log', kind: worklog },
+  { page: 'docs/worklog.md', section: 'Statuses of a task', kind: { lifecycle: taskLifecycle } },
+])('$page $section tells the truth about status changes', ({ page, section, kind }) => {
   const life = kind.lifecycle
-  const rows = [...read(page).matchAll(/^\| (\w+) \| (\w+) \|.*\|$/gm)].map(([, from, to]) => `${from} -> ${to}`)
+  const part = section === undefined ? read(page) : read(page).split(`## ${section}\n`)[1]!.split('\n## ')[0]!
+  const rows = [...part.matchAll(/^\| (\w+) \| (\w+) \|.*\|$/gm)].map(([, from, to]) => `${from} -> ${to}`)
   const listed = new Set(rows.filter(row => row !== 'From -> To'))
   const statuses = Object.keys(life.statuses)
 
