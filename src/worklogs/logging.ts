@@ -17,12 +17,15 @@ export async function openLog(
 ): Promise<Told> {
   const id = storeId(where, worker)
   const note = { by: caller.by, at: caller.now().toISOString() }
-  const fields = { ...where, worker, file: fileOf(worker), role, plan_path: plan, extra: null }
+  const said = { role, plan_path: plan }
+  const fields = { ...where, worker, file: fileOf(worker), ...said, extra: null }
   const draft = { id, title: worker, status: 'active', identity: id, fields, texts: { body: '' } }
   const [added] = await caller.store.insert(worklog, [draft], note)
   const { item, created } = added!
-  if (!created) refuseAnother(item, { role, plan_path: plan })
-  const opened = created ? item : await move(caller.store, worklog, { id, known: item, to: 'active', ...note })
+  if (!created) refuseAnother(item, said)
+  const opened = created
+    ? item
+    : await move(caller.store, worklog, { id, known: item, to: 'active', fields: said, ...note })
   return (await toldBy(caller, [opened]))[0]!
 }
 
@@ -33,15 +36,18 @@ export async function beginTask(
   wanted: { number: number; subject: string; subtasks: readonly string[]; again: boolean },
 ): Promise<Told> {
   const { number, subject, subtasks, again } = wanted
+  const isOver = (section: TaskSection) => section.status === 'completed' && !again
+  const [told] = await toldBy(caller, [item])
+  const last = lastAttempt(told!.account.sections, number)
+  // Asked again after it was done: nobody is at work again for that.
+  if (last && last.subject === subject && isOver(last)) return told!
   const claimed = caller.now().toISOString()
   const change: Rewriting = (body, { sections }) => {
     const section = lastAttempt(sections, number)
-    const repeated = section?.status === 'completed' && !again
-    if (section && section.status !== 'failed' && (section.status !== 'completed' || repeated)) {
-      if (section.subject !== subject) throw anotherSubject(item, section)
-      return repeated ? body : withSubtasks(body, number, subtasks)
-    }
-    return withSection(body, { number, subject, claimed, subtasks })
+    const isAnother = !section || section.status === 'failed' || (section.status === 'completed' && again)
+    if (isAnother) return withSection(body, { number, subject, claimed, subtasks })
+    if (section.subject !== subject) throw anotherSubject(item, section)
+    return isOver(section) ? body : withSubtasks(body, number, subtasks)
   }
   return await rewrite(caller, item, change, `Task #${number} begun: ${subject}`, 'active')
 }
