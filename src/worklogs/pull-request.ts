@@ -1,9 +1,77 @@
-// PLACEHOLDER by the lead until the real one is here: replace all of it.
+import { forPullRequest } from './escaping.ts'
+import { knownIssues } from './issues.ts'
 import type { Overview } from './progress.ts'
+import { BEGIN, clearPlace, END, withoutSections } from './pull-request-body.ts'
+import { progressTable } from './summary.ts'
 
-export function pullRequestSection(_: Overview): string {
-  throw new Error('not yet')
+/** The section about a session in the body of a pull request, between marks by which it is found again. */
+export function pullRequestSection(overview: Overview): string {
+  const { workers, completed_tasks, total_tasks, completed_subtasks, total_subtasks } = overview
+  const counts = `${completed_tasks}/${total_tasks} tasks (${completed_subtasks}/${total_subtasks} subtasks)`
+  return `${BEGIN}
+## Work Session
+
+<details>
+<summary>${workers.length} ${workers.length === 1 ? 'worker' : 'workers'} completed ${counts}</summary>
+
+${progressTable(overview, text => forPullRequest(text))}
+
+</details>
+
+### Key Decisions
+${keyDecisions(overview)}
+
+### Known Issues
+${issueList(overview)}
+
+${END}
+`
 }
-export function merged(_: string, __: string): string {
-  throw new Error('not yet')
+
+/** A body with the section: in place of an earlier one, else at its end. Every other byte is as it was. */
+export function merged(body: string, section: string): string {
+  // Bodies that were written in a browser have CRLF.
+  const eol = /\r\n|\n|\r/.exec(body)?.[0] ?? '\n'
+  const text = section.trim().replaceAll('\n', eol)
+  const { rest, at } = withoutSections(body)
+  const place = clearPlace(rest, at ?? rest.length)
+  const [before, after] = [rest.slice(0, place), rest.slice(place)]
+  if (place === at) return before + text + (/^[^\r\n]/.test(after) ? eol : '') + after
+  const gap = before === '' || /(?:^|\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)$/.test(before) ? '' : eol
+  return before + (/[^\r\n]$/.test(before) ? eol : '') + gap + text + eol + (after && eol) + after
+}
+
+const MOST_DECISIONS = 5
+const MOST_ISSUES = 50
+
+/** New dependencies, changes of architecture and deviations from the plan first, then the newest. */
+function keyDecisions({ workers }: Overview): string {
+  const all = workers
+    .flatMap(({ worker, decisions }) => decisions.map(({ text, at }) => ({ worker, text, time: timeOf(at) })))
+    .map((one, place) => ({ ...one, place, tagged: TAGGED.test(one.text) }))
+  if (all.length === 0) return '- No decisions recorded'
+  const key = all
+    .toSorted((a, b) => Number(b.tagged) - Number(a.tagged) || b.time - a.time || b.place - a.place)
+    .slice(0, MOST_DECISIONS)
+    .map(({ worker, text }) => `- **${forPullRequest(worker)}**: ${forPullRequest(text, 200)}`)
+    .join('\n')
+  return all.length > MOST_DECISIONS ? `${key}\n\n${MOST_DECISIONS} of ${all.length} decisions` : key
+}
+
+const TAGGED = /^[\s*_`]*\[(?:dep|arch|deviation)\]/i
+
+/** In milliseconds; long ago for what is no ISO time. One without a zone is taken as UTC, wherever it is read. */
+function timeOf(text: string | null): number {
+  const [, day, clock = '00:00', zone = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)[ ]?(Z|[+-]\d\d:\d\d)?)?/.exec(text?.trim() ?? '') ??
+    []
+  const time = Date.parse(`${day}T${clock}${zone}`)
+  return Number.isNaN(time) ? 0 : time
+}
+
+function issueList(overview: Overview): string {
+  const issues = knownIssues(overview)
+  const more = issues.length - MOST_ISSUES
+  const lines = more > 0 ? [...issues.slice(0, MOST_ISSUES), `and ${more} more`] : issues
+  return lines.length > 0 ? lines.map(line => `- ${line}`).join('\n') : '- None'
 }

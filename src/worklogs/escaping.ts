@@ -1,0 +1,58 @@
+import { harmless, redacted } from '../core/text.ts'
+
+/**
+ * What a worker wrote, for a table cell or an item of a list: one line of at
+ * most `max` characters, which markdown shows as it was written.
+ */
+export function cell(text: string, max = 100): string {
+  return inert(oneLineOf(redacted(text), max))
+}
+
+/**
+ * The same for a pull request, where text does more than it says: it calls
+ * people, closes issues and loads what it links to. GitHub looks for all of that
+ * in the rendered text, where an entity or a backslash is gone, and again in the
+ * message of a squashed commit, where neither means anything: what keeps it from
+ * being found in both is a character of no width in its middle.
+ */
+export function forPullRequest(text: string, max = 100): string {
+  return inert(oneLineOf(redacted(text), max).replace(CALLS, `$&${APART}`)).replaceAll('$', '\\$')
+}
+
+/** Zero width space: the joiners of no width count as letters in some patterns. */
+const APART = '\u200b'
+
+/** Mentions and addresses of mail; `#1`, `owner/repo#1` and `GH-1`, whatever word stands before; links without brackets. */
+const CALLS = /@|#(?=\d)|\bgh-(?=\d)|:(?=\/\/)|www(?=\.)/gi
+
+function oneLineOf(text: string, max: number): string {
+  const line = text.replace(/\s+/g, ' ').trim().toWellFormed()
+  return harmless(line.length > max ? cut(line, max) : line)
+}
+
+function cut(line: string, max: number): string {
+  // Twice as many units hold more than `max` characters, however wide they are.
+  const characters = [...line.slice(0, 2 * max + 1)]
+  return characters.length > max
+    ? `${characters
+        .slice(0, max - 1)
+        .join('')
+        .trimEnd()}…`
+    : line
+}
+
+function inert(line: string): string {
+  if (!LIVE.test(line)) return line
+  return line
+    .replace(SIGNS, '\\$&')
+    .replace(/&(?=#?[\da-z]+;)/gi, '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replace(/^(?:(?=[#+-])|\d{1,9}(?=[.)]))/, '$&\\')
+}
+
+/** Where none of these is, nothing is to be done. */
+const LIVE = /[\\`*_~[\]|&<>]|^[#+-]|^\d+[.)]/
+
+/** An underscore within a word begins no emphasis, and names of files are full of them. */
+const SIGNS = /[\\`*~[\]|]|_(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])_/gu
