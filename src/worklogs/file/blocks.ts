@@ -20,7 +20,7 @@ export class Blocks {
   marker = 0
   /** Of an item: whether it is in no other. */
   outer = false
-  /** Of text: whether it goes on with the line before, and whether it is less indented than that. */
+  /** Of text: whether it goes on with the line before, and whether it does so out of an item without being indented like it. */
   continues = false
   lazy = false
   /** The end of the last line before this one that is not blank. */
@@ -30,8 +30,9 @@ export class Blocks {
 
   private readonly text: string
   private readonly fences: Fences
-  /** The columns where the text of the items begins that are open, outermost first. */
+  /** The columns where the text of the items begins that are open, outermost first, and how many are. */
   private readonly items: number[] = []
+  private depth = 0
   /** Whether the line before can be gone on with: nothing, text, or a quote. */
   private open: 0 | 1 | 2 = 0
   private at = 0
@@ -45,26 +46,35 @@ export class Blocks {
 
   /** Whether the line is in an item. */
   get inside(): boolean {
-    return this.items.length > 0
+    return this.depth > 0
   }
 
   /** Goes on to the next line that counts; false at the end. */
   next(): boolean {
-    while (this.at < this.text.length) {
-      const newline = this.text.indexOf('\n', this.at)
-      this.start = this.at
-      this.end = newline < 0 ? this.text.length : newline
-      this.at = this.end + 1
-      this.before = this.last
-      const first = this.skipIndent()
-      if (first === this.end || this.text.charCodeAt(first) === CR) {
-        if (this.text.slice(first, this.end).trim() === '') {
-          this.open = 0
-          continue
-        }
+    const { text } = this
+    let start = this.at
+    while (start < text.length) {
+      const newline = text.indexOf('\n', start)
+      const end = newline < 0 ? text.length : newline
+      this.at = end + 1
+      if (start === end) {
+        this.open = 0
+        start++
+        continue
       }
-      this.last = this.end
-      if (this.look(first)) return true
+      this.start = start
+      this.end = end
+      const code = text.charCodeAt(start)
+      const first = code === SPACE || code === TAB ? this.skipIndent(start) : start
+      if (first === start) this.indent = 0
+      if (first === end || (text.charCodeAt(first) === CR && text.slice(first, end).trim() === '')) {
+        this.open = 0
+      } else {
+        this.before = this.last
+        this.last = end
+        if (this.look(first)) return true
+      }
+      start = this.at
     }
     this.before = this.last
     return false
@@ -72,12 +82,12 @@ export class Blocks {
 
   /** Says that the line belongs to no item, though it could. */
   leave(): void {
-    this.items.length = 0
+    this.depth = 0
     this.continues = false
   }
 
-  private skipIndent(): number {
-    let at = this.start
+  private skipIndent(start: number): number {
+    let at = start
     let column = 0
     for (; at < this.end; at++) {
       const code = this.text.charCodeAt(at)
@@ -90,33 +100,42 @@ export class Blocks {
   }
 
   private look(first: number): boolean {
-    let depth = this.items.length
+    let { depth } = this
     while (depth > 0 && this.items[depth - 1]! > this.indent) depth--
-    const deep = this.indent - (depth > 0 ? this.items[depth - 1]! : 0) >= 4
     const code = this.text.charCodeAt(first)
-    if (deep) {
+    if (this.indent > 3 && this.indent - (depth > 0 ? this.items[depth - 1]! : 0) > 3) {
       // Markdown takes a marker that is indented this far for text; whoever wrote it below an item meant another.
       if (this.open === 1 && depth > 0 && this.isMarker(first, code)) return this.item(first, depth)
       return this.open === 0 ? this.pass(depth) : this.plain(first, depth)
     }
-    if (code === HASH && this.indent < 4 && this.heading(first)) return true
-    if (this.opening(first, code, depth)) return this.pass(depth)
-    if (code === QUOTE) {
-      this.items.length = depth
-      this.open = 2
-      return false
+    switch (code) {
+      case HASH:
+        return (this.indent < 4 && this.heading(first)) || this.plain(first, depth)
+      case DASH:
+      case STAR:
+      case LINE:
+        if (this.isRule(first, code)) return this.rule(depth)
+        break
+      case TICK:
+      case TILDE:
+      case LESS:
+        return this.opening(first, code, depth) ? this.pass(depth) : this.plain(first, depth)
+      case QUOTE:
+        this.pass(depth)
+        this.open = 2
+        return false
     }
-    if ((code === DASH || code === STAR || code === LINE) && this.isRule(first, code)) {
-      this.items.length = depth
-      this.open = 0
-      this.kind = 'rule'
-      return true
-    }
-    return this.isMarker(first, code) ? this.item(first, depth) : this.plain(first, depth)
+    return code < COLON && this.isMarker(first, code) ? this.item(first, depth) : this.plain(first, depth)
+  }
+
+  private rule(depth: number): true {
+    this.pass(depth)
+    this.kind = 'rule'
+    return true
   }
 
   private pass(depth: number): false {
-    this.items.length = depth
+    this.depth = depth
     this.open = 0
     return false
   }
@@ -125,7 +144,7 @@ export class Blocks {
     let at = first
     while (this.text.charCodeAt(at) === HASH) at++
     if (at - first > 6 || !this.isGap(at)) return false
-    this.items.length = 0
+    this.depth = 0
     this.open = 0
     this.kind = 'heading'
     this.level = at - first
@@ -136,8 +155,8 @@ export class Blocks {
   private plain(first: number, depth: number): boolean {
     if (this.open === 2) return false
     this.continues = this.open === 1
-    this.lazy = this.continues && depth < this.items.length
-    if (!this.continues) this.items.length = depth
+    this.lazy = this.continues && depth === 0 && this.depth > 0
+    if (!this.continues) this.depth = depth
     this.open = 1
     this.kind = 'text'
     this.from = first
@@ -145,7 +164,7 @@ export class Blocks {
   }
 
   private item(first: number, depth: number): boolean {
-    this.items.length = depth
+    this.depth = depth
     this.outer = depth === 0
     this.marker = first
     let at = first
@@ -163,13 +182,13 @@ export class Blocks {
         else break
       }
       const empty = at === this.end || code === CR
-      this.items.push(empty || column - edge > 4 ? edge + 1 : column)
+      this.items[this.depth++] = empty || column - edge > 4 ? edge + 1 : column
       if (empty) code = 0
-    } while (this.items.length < DEEPEST && this.isMarker(at, code) && !this.isRule(at, code))
+    } while (this.depth < DEEPEST && this.isMarker(at, code) && !this.isRule(at, code))
     this.kind = 'item'
     this.from = at
     this.open = code === 0 ? 0 : 1
-    if (code === QUOTE || this.opening(at, code, this.items.length)) {
+    if (code === QUOTE || this.opening(at, code, this.depth)) {
       this.from = this.end
       this.open = code === QUOTE ? 2 : 0
     }
@@ -182,9 +201,8 @@ export class Blocks {
     let end = -1
     if (code === TICK || code === TILDE) end = this.fences.endOf(first, this.end, base)
     else if (code === LESS && !this.uncommented && this.text.startsWith('<!--', first)) {
-      const close = this.text.indexOf('-->', first + 2)
-      if (close < 0) this.uncommented = true
-      else end = this.fences.lineEnd(close)
+      end = this.fences.endOfComment(first, this.end, base)
+      if (end < 0) this.uncommented = true
     }
     if (end < 0) return false
     this.passed.push({ start: this.start, end, fenced: code !== LESS })
@@ -239,6 +257,7 @@ const DASH = 45
 const DOT = 46
 const ZERO = 48
 const NINE = 57
+const COLON = 58
 const LESS = 60
 const QUOTE = 62
 const LINE = 95

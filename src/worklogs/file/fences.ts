@@ -22,17 +22,25 @@ export class Fences {
       const tick = this.text.indexOf('`', at)
       if (tick >= 0 && tick < end) return -1
     }
-    if (base > 0) return this.endInside(end, base, code, length)
+    if (base > 0) return this.endInside(end, base, (start, to) => this.isClosing(start, to, code, length))
     this.closings ??= new Closings(this.text, end)
     return this.closings.after(end, code === TICK, length)
   }
 
-  lineEnd(at: number): number {
+  /** Where the last line of the comment ends that begins here; -1 where nothing closes it. */
+  endOfComment(first: number, end: number, base: number): number {
+    const close = this.text.indexOf('-->', first + 2)
+    if (close < 0) return -1
+    if (close <= end || base === 0) return this.lineEnd(close)
+    return this.endInside(end, base, (_, to) => to >= close)
+  }
+
+  private lineEnd(at: number): number {
     const newline = this.text.indexOf('\n', at)
     return newline < 0 ? this.text.length : newline
   }
 
-  private endInside(from: number, base: number, code: number, length: number): number {
+  private endInside(from: number, base: number, closes: (start: number, end: number) => boolean): number {
     let last = from
     for (let start = from + 1; start < this.text.length; ) {
       const end = this.lineEnd(start)
@@ -47,7 +55,7 @@ export class Fences {
       const blank = at === end || this.text.charCodeAt(at) === CR
       if (!blank && column < base) return last
       if (!blank) last = end
-      if (column - base < 4 && this.isClosing(at, end, code, length)) return end
+      if (column - base < 4 && closes(at, end)) return end
       start = end + 1
     }
     return last
