@@ -137,6 +137,8 @@ export interface FileForm {
   admits(field: string, value: string): boolean
   /** Whether a file of this name is meant to be an item. */
   isItem(name: string): boolean
+  /** The names of files of our own that lie among the items and tell of them: they go where those go. */
+  readonly beside?: readonly string[]
   /** What stands in a file of this name in this list. */
   read(text: string, name: string, list: Readonly<Record<string, string>>): Content | Complaint
   /** The whole text of a file that has never been written. */

@@ -69,8 +69,8 @@ export interface Ledger {
   touch(kind: Kind, id: string): void
   /** Takes an item out whose file is gone. */
   drop(kind: Kind, item: Item, note: Note): void
-  /** The folders in which items of a kind were seen. */
-  folders(kind: Kind): string[]
+  /** The folders in which items of a kind were seen, or those of them that lie in one. */
+  folders(kind: Kind, inside?: string): string[]
   files(folder: string): Seen[]
   file(folder: string, name: string): Seen | undefined
   /** Of all files in a folder, in the order of their names, only what is compared at every look. */

@@ -131,9 +131,20 @@ async function patiently<T extends Item>(
     try {
       return await decide(item)
     } catch (error) {
-      if (!(error instanceof Problem && error.code === 'changed_meanwhile') || attempt === 10) throw error
+      if (!(error instanceof Problem && error.code === 'changed_meanwhile') || attempt === PATIENCE) throw error
     }
+    await pause(attempt)
   }
+}
+
+/** So often at most: five seconds of pauses, as a rule. */
+const PATIENCE = 40
+
+/** Rivals for one item that came together come apart: the more often one was too late, the longer it may keep away. */
+async function pause(attempt: number): Promise<void> {
+  if (attempt < 2) return
+  const ms = Math.random() * Math.min(256, 2 ** attempt)
+  await new Promise(done => setTimeout(done, ms))
 }
 
 export interface ClaimRequest {

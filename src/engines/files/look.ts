@@ -1,11 +1,11 @@
-import { lstatSync, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import type { Note } from '../../core/event.ts'
 import type { Content, Item, Kind } from '../../core/kind.ts'
 import type { Discovery, Ledger, Seen, Stamp } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { phaseOf } from '../../core/lifecycle.ts'
 import { same } from '../../core/move.ts'
-import { readContent, readText } from './reading.ts'
+import { readContent, readText, statsAt } from './reading.ts'
 import { formOf, idOf, type Place, type Tree } from './tree.ts'
 
 /** File systems tell time in steps: a file written twice within one looks the same. */
@@ -17,8 +17,6 @@ const REREAD_AT_MOST = 64
 
 /** So many new files are taken in together. */
 const AT_ONCE = 200
-
-const QUIETLY = { throwIfNoEntry: false } as const
 
 /** Keeps the ledger up with the files: reads those that changed since they were last seen, and no others. */
 export class Looker {
@@ -35,8 +33,10 @@ export class Looker {
   /** Looks at every list that `where` does not exclude. */
   look(kind: Kind, where: Fields): void {
     const places = this.tree.places(kind, where)
-    const known = new Set(this.ledger.folders(kind))
-    const stale = places.filter(place => !known.has(place.folder) || isSome(this.changesIn(kind, place)))
+    const known = new Set(this.ledger.folders(kind, this.tree.within(kind, where)))
+    const stale = places.filter(place =>
+      known.has(place.folder) ? isSome(this.changesIn(kind, place)) : this.tree.hasItems(kind, place.folder),
+    )
     const lost = this.lostFolders(kind, where, places, known)
     if (stale.length === 0 && lost.length === 0) return
     this.ledger.together(() => {
@@ -67,7 +67,7 @@ export class Looker {
     if (!stats) this.lose(kind, known)
     else if (differs(known, stats) || isFresh(known)) this.take(kind, this.listOf(kind, id), known.folder, [known.name])
     const file = this.ledger.fileOf(kind, id)
-    if (!file) this.reconsider(known.folder)
+    if (!file) this.reconsider(known)
     const [item] = file ? this.ledger.find(kind, { where: { id } }) : []
     return file && item ? { item, file } : undefined
   }
@@ -92,7 +92,7 @@ export class Looker {
     const fresh: string[] = []
     const prefix = this.tree.prefix(place.folder)
     const compare = (name: string, index: number) => {
-      const stats = lstatSync(prefix + name, QUIETLY)
+      const stats = statsAt(prefix + name)
       const [node, changed] = numbers[index]!
       if (!stats) changes.gone.push(name)
       else if (node !== nodeOf(stats) || Math.abs(changed) !== stats.ctimeMs) changes.changed.push(name)
@@ -107,7 +107,7 @@ export class Looker {
         const index = known.get(name)
         known.delete(name)
         if (index !== undefined) compare(name, index)
-        else if (name.includes('\uFFFD') && !lstatSync(prefix + name, QUIETLY)) this.passOver(place.folder, name)
+        else if (name.includes('\uFFFD') && !statsAt(prefix + name)) this.passOver(place.folder, name)
         else changes.changed.push(name)
       }
       changes.gone.push(...known.keys())
@@ -136,17 +136,18 @@ export class Looker {
     // Looked at once more, now that nobody else writes the ledger: another process may have been first.
     const { changed, gone } = this.changesIn(kind, place)
     for (const name of gone) this.lose(kind, this.ledger.file(place.folder, name)!)
-    const strange = !this.ledger.folders(kind).includes(place.folder)
+    const strange = !this.ledger.folders(kind, place.folder).includes(place.folder)
     this.take(kind, place.list, place.folder, changed, strange)
     if (changed.length === 0 && gone.length === 0) return
-    // What could not be taken in may have waited for a number that is free now.
+    // What could not be taken in may have waited for an id that is free now.
     const waiting = this.ledger.complaints(place.folder).map(({ name }) => name)
     if (waiting.length > 0) this.take(kind, place.list, place.folder, waiting)
   }
 
-  /** Lets the next look read again what could not be taken in: a number may have become free. */
-  private reconsider(folder: string): void {
-    for (const { name } of this.ledger.complaints(folder)) this.ledger.forget(folder, name)
+  /** Lets the next look read again what could not be taken in beside a file: its id may have become free. */
+  private reconsider({ folder, name }: Seen): void {
+    const others = this.ledger.complaints(folder).filter(file => file.name !== name)
+    for (const file of others) this.ledger.forget(folder, file.name)
   }
 
   /** Reads files and takes in what stands in them. In a folder that was never seen, none of it can be known. */
@@ -170,7 +171,7 @@ export class Looker {
       const id = idOf(kind, content.fields)
       const holder = fresh.get(id) ?? (strange ? undefined : this.holderOf(kind, id, folder, name))
       if (holder !== undefined) {
-        complain(1, `has the same number as ${holder}`)
+        complain(1, `has the same ${kind.numbers ? 'number' : 'name'} as ${holder}`)
         continue
       }
       fresh.set(id, name)
@@ -190,7 +191,7 @@ export class Looker {
     this.ledger.remember(kind, files)
   }
 
-  /** A file whose number was changed holds another item than before. */
+  /** A file whose id was changed holds another item than before. */
   private dropOther(kind: Kind, folder: string, name: string, id: string): void {
     const before = this.ledger.file(folder, name)?.item
     const [item] = before && before !== id ? this.ledger.find(kind, { where: { id: before } }) : []
@@ -211,11 +212,11 @@ export class Looker {
     files.push(file)
   }
 
-  /** The name of another file that has an item's number and is still there. */
+  /** The name of another file that has an item's id and is still there. */
   private holderOf(kind: Kind, id: string, folder: string, name: string): string | undefined {
     const holder = this.ledger.fileOf(kind, id)
     if (!holder || (holder.folder === folder && holder.name === name)) return undefined
-    const there = lstatSync(this.tree.path(holder.folder, holder.name), { throwIfNoEntry: false })
+    const there = statsAt(this.tree.path(holder.folder, holder.name))
     if (there) return holder.name
     this.ledger.forget(holder.folder, holder.name)
     return undefined
@@ -265,7 +266,7 @@ export class Looker {
   }
 
   private statsOf({ folder, name }: Seen): Stats | undefined {
-    return this.tree.isReachable(folder) ? lstatSync(this.tree.path(folder, name), QUIETLY) : undefined
+    return this.tree.isReachable(folder) ? statsAt(this.tree.path(folder, name)) : undefined
   }
 }
 

@@ -3,7 +3,18 @@ import { problemFor } from '../../core/disk.ts'
 import type { Complaint, Content } from '../../core/kind.ts'
 
 /** A todo of a megabyte is a mistake; and what is read is kept in memory. */
-const LARGEST = 1024 * 1024
+export const LARGEST = 1024 * 1024
+
+/** What the file system says of a path, and not of where a link leads; undefined where nothing is. */
+export function statsAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, QUIETLY)
+  } catch (error) {
+    // A file has taken the place of a folder on the way.
+    if (codeOf(error) === 'ENOTDIR') return undefined
+    throw problemFor(error, path)
+  }
+}
 
 export interface Look {
   readonly stats: Stats
@@ -18,10 +29,10 @@ export interface Look {
  * the next look. Node reads a whole file as text in one call, which takes half
  * the time of opening, measuring, reading and closing it.
  */
-export function readText(path: string): Look | (Complaint & { readonly stats: Stats }) | undefined {
-  const stats = lstatSync(path, QUIETLY)
+export function readText(path: string, largest = LARGEST): Look | (Complaint & { readonly stats: Stats }) | undefined {
+  const stats = statsAt(path)
   if (!stats) return undefined
-  const why = unfit(stats)
+  const why = unfit(stats, largest)
   if (why !== undefined) return { stats, line: 1, message: why }
   try {
     const text = readFileSync(path, AS_TEXT)
@@ -31,7 +42,7 @@ export function readText(path: string): Look | (Complaint & { readonly stats: St
     return { stats, line: text.slice(0, odd).split('\n').length, message: 'is not UTF-8' }
   } catch (error) {
     const code = codeOf(error)
-    if (code === 'ENOENT') return undefined
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     // Nothing is wrong with the file itself.
     if (code === 'EMFILE' || code === 'ENFILE' || code === 'ENOMEM') throw problemFor(error, path)
     return { stats, line: 1, message: code === 'ELOOP' ? 'is a symbolic link' : `cannot be read: ${code}` }
@@ -64,7 +75,7 @@ export function readContent(path: string, read: (text: string) => Content | Comp
       'text' in look ? { stats, text: look.text, content: read(look.text) } : { stats, content: look }
     if (!('message' in found.content)) return found
     patience ??= Date.now() + 2 * EMPTY_MS
-    const now = lstatSync(path, QUIETLY)
+    const now = statsAt(path)
     if ((now && isSettled(now) && isSame(now, found.stats)) || Date.now() > patience) return found
     Atomics.wait(NOBODY, 0, 0, 5)
   }
@@ -86,10 +97,10 @@ const flag = (constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK) 
 const AS_TEXT = { encoding: 'utf8', flag } as const
 const AS_BYTES = { flag } as const
 
-function unfit(stats: Stats): string | undefined {
+function unfit(stats: Stats, largest: number): string | undefined {
   if (stats.isSymbolicLink()) return 'is a symbolic link'
   if (!stats.isFile()) return 'is not a regular file'
-  return stats.size > LARGEST ? `is larger than ${LARGEST / 1024} KiB` : undefined
+  return stats.size > largest ? `is larger than ${largest / 1024} KiB` : undefined
 }
 
 function codeOf(error: unknown): string {

@@ -41,6 +41,8 @@ export class Shelves implements Store {
   private readonly tables: Store
   private readonly shelves: readonly Shelf[]
   private readonly opened: Store[] = []
+  /** The shelves that could be read only with a memory of their own, the last time somebody looked. */
+  private readonly hindered = new Set<Shelf>()
 
   constructor({ tables, shelves }: ShelvesOptions) {
     this.tables = tables
@@ -65,7 +67,7 @@ export class Shelves implements Store {
   }
 
   async texts(kind: Kind, ids: readonly string[], all?: boolean): Promise<ReadonlyMap<string, Texts>> {
-    return await this.reading(kind, store => store.texts(kind, ids, all))
+    return await this.following(kind, store => store.texts(kind, ids, all))
   }
 
   async names(kind: Kind, field: string, where: Lists): Promise<string[]> {
@@ -73,11 +75,11 @@ export class Shelves implements Store {
   }
 
   async activity(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return await this.reading(kind, store => store.activity(kind, ids))
+    return await this.following(kind, store => store.activity(kind, ids))
   }
 
   async unreadable(kind: Kind, where: Lists): Promise<Unreadable[]> {
-    return await this.reading(kind, store => store.unreadable(kind, where))
+    return await this.following(kind, store => store.unreadable(kind, where))
   }
 
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
@@ -172,12 +174,21 @@ export class Shelves implements Store {
     const shelf = this.shelfOf(kind)
     if (!shelf) return await read(this.tables)
     try {
-      return await read(await shelf.open())
+      const answer = await read(await shelf.open())
+      this.hindered.delete(shelf)
+      return answer
     } catch (error) {
       const hindered = error instanceof Problem && (error.code === 'store_full' || error.code === 'store_read_only')
       if (!hindered) throw error
+      this.hindered.add(shelf)
       return await read(await shelf.spare())
     }
+  }
+
+  /** More about what was found is known to whoever looked. */
+  private async following<T>(kind: Kind, read: (store: Store) => Promise<T>): Promise<T> {
+    const shelf = this.shelfOf(kind)
+    return shelf && this.hindered.has(shelf) ? await read(await shelf.spare()) : await this.reading(kind, read)
   }
 }
 

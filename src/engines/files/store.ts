@@ -1,6 +1,5 @@
-import { mkdirSync, renameSync, unlinkSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { changedUnderHand, leadsOut, problemFor } from '../../core/disk.ts'
+import { relative } from 'node:path'
+import { changedUnderHand } from '../../core/disk.ts'
 import type { Event, Note } from '../../core/event.ts'
 import { named, ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
 import type { Content, Draft, Happening, Item, Kind, Texts } from '../../core/kind.ts'
@@ -20,10 +19,13 @@ import type {
   Store,
   Unreadable,
 } from '../../core/store.ts'
+import { Contents } from './contents.ts'
+import { leftovers, readability } from './health.ts'
 import { differs, Looker } from './look.ts'
-import { readContent, readText } from './reading.ts'
+import { LARGEST, readText } from './reading.ts'
+import { removeLists } from './removing.ts'
 import { formOf, idOf, type Place, Tree } from './tree.ts'
-import { isUnfinished, Writing } from './writing.ts'
+import { Writing } from './writing.ts'
 
 export interface FileStoreOptions {
   /** The folder of all files. */
@@ -50,8 +52,7 @@ export class FileStore implements Store {
   private readonly looker: Looker
   private readonly root: string
   private readonly kinds: readonly Kind[]
-  /** The file whose texts were given out last: what becomes of them was decided on this. */
-  private given: { readonly id: string; readonly text: string } | undefined
+  private readonly contents: Contents
 
   constructor({ top, root, ledger, tables, kinds }: FileStoreOptions) {
     this.ledger = ledger
@@ -60,34 +61,17 @@ export class FileStore implements Store {
     this.kinds = kinds
     this.tree = new Tree(top, root)
     this.looker = new Looker(ledger, this.tree)
+    this.contents = new Contents(ledger, this.tree, root)
   }
 
   async insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]> {
-    const lists = new Map(
-      drafts.map(({ fields }) => this.tree.placeOf(kind, fields)).map(place => [place.folder, place]),
-    )
-    for (const { folder } of lists.values()) this.tree.make(folder)
-    // Who else has the same identity stands in other lists of the session too.
-    if (drafts.some(({ identity }) => identity !== undefined)) this.lookAround(kind, drafts)
-    const ends = new Map<string, number>()
-    return this.writing(writing =>
-      drafts.map((draft): Added<T> => {
-        const held =
-          draft.identity === undefined ? undefined : this.ledger.find(kind, { where: { identity: draft.identity } })[0]
-        if (held) return { item: held, created: false }
-        const place = this.tree.placeOf(kind, draft.fields)
-        const {
-          title,
-          status,
-          identity = null,
-          fields: more,
-        } = named(kind, draft, () => this.nextNumber(kind, place, ends))
-        const fields = { ...more, title, status, identity }
-        const first: Happening = { at: note.at, from: null, to: status, by: note.by, why: note.why ?? null }
-        const name = String(fields[formOf(kind).name as keyof typeof fields])
-        return this.create(kind, writing, place, name, { fields, texts: draft.texts ?? {}, history: [first] }, note)
-      }),
-    )
+    return this.again(() => {
+      this.lookAround(kind, drafts)
+      return this.writing(writing => {
+        const ends = new Map<string, number>()
+        return drafts.map(draft => this.add(kind, writing, draft, note, ends))
+      })
+    })
   }
 
   async find<T extends Item>(kind: Kind<T>, query: Query): Promise<T[]> {
@@ -96,12 +80,8 @@ export class FileStore implements Store {
   }
 
   async texts(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, Texts>> {
-    const found = new Map<string, Texts>()
-    for (const id of ids) {
-      const content = this.contentOf(kind, id)
-      if (content) found.set(id, content.texts)
-    }
-    return found
+    const contents = this.contents.of(kind, ids)
+    return new Map(Array.from(contents, ([id, { texts }]) => [id, texts]))
   }
 
   async names(kind: Kind, field: string, where: Readonly<Record<string, string>>): Promise<string[]> {
@@ -115,12 +95,12 @@ export class FileStore implements Store {
   }
 
   async unreadable(kind: Kind, where: Readonly<Record<string, string>>): Promise<Unreadable[]> {
-    this.tree.outside.clear()
+    this.tree.astray.clear()
     const places = this.tree.places(kind, where)
-    const outside = [...this.tree.outside].map(path => ({
+    const astray = Array.from(this.tree.astray, ([path, message]) => ({
       file: relative(this.root, path),
       line: 1,
-      message: 'leads out of the workspace',
+      message,
     }))
     const files = places.flatMap(({ folder }) => this.ledger.complaints(folder))
     const odd = places.flatMap(({ folder }) =>
@@ -130,7 +110,7 @@ export class FileStore implements Store {
         message: 'has a name that is not UTF-8',
       })),
     )
-    return [...outside, ...files.map(file => ({ file: this.shown(file), ...file.complaint! })), ...odd]
+    return [...astray, ...files.map(file => ({ file: this.shown(file), ...file.complaint! })), ...odd]
   }
 
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
@@ -172,14 +152,10 @@ export class FileStore implements Store {
   }
 
   async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {
-    for (let attempt = 1; ; attempt++) {
+    return this.again(() => {
       this.look(kind, query.where)
-      try {
-        return this.writing(writing => this.takeFirst(kind, writing, query, claim, note))
-      } catch (error) {
-        if (!(error instanceof Problem && error.code === 'changed_meanwhile') || attempt === 10) throw error
-      }
-    }
+      return this.writing(writing => this.takeFirst(kind, writing, query, claim, note))
+    })
   }
 
   async renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T> {
@@ -196,58 +172,31 @@ export class FileStore implements Store {
     const lists = new Map(
       items.map(({ fields }) => this.tree.placeOf(kind, fields)).map(place => [place.folder, place]),
     )
-    for (const place of lists.values()) {
-      this.tree.make(place.folder)
-      this.looker.look(kind, place.list)
-    }
+    for (const { list } of lists.values()) this.looker.look(kind, list)
     this.writing(writing => {
+      for (const { folder } of lists.values()) this.tree.make(folder)
       this.ledger.load(kind, items)
       const files = items.map(({ id, fields, texts, history }) => {
         const { folder } = this.tree.placeOf(kind, fields)
         const name = String(fields[formOf(kind).name])
-        const stats = writing.create(this.tree.path(folder, name), formOf(kind).write({ fields, texts, history }))
+        const path = this.tree.path(folder, name)
+        const stats = writing.create(path, fitting(path, formOf(kind).write({ fields, texts, history })))
         return Looker.seen({ folder, name }, id, stats)
       })
       this.ledger.remember(kind, files)
     })
   }
 
-  /** Moves the folder of the lists away, into the workspace's own: what was removed by mistake is still there. */
   async remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Promise<Removed> {
-    ofLists(kind, Object.keys(where))
-    if (Object.keys(where).length === 0) throw new Error(`Which lists of ${kind.name} are to be removed?`)
     this.looker.look(kind, where)
-    const { folders } = formOf(kind)
-    const depth = folders.findLastIndex(segment => where[segment.slice(1, -1)] !== undefined) + 1
-    const folder = folders
-      .slice(0, depth)
-      .map(segment => where[segment.slice(1, -1)] ?? segment)
-      .join('/')
-    const from = this.tree.path(folder)
-    if (!this.tree.isInside(from)) throw leadsOut(from)
-    return this.ledger.together(() => {
-      const places = this.tree.places(kind, where)
-      const items = this.ledger.find(kind, { where })
-      for (const item of items) this.ledger.drop(kind, item, note)
-      for (const place of places) {
-        for (const { name } of this.ledger.files(place.folder)) this.ledger.forget(place.folder, name)
-      }
-      const stamp = note.at.replace(/\D/g, '').slice(0, 14)
-      const to = join(this.root, '.punchlist', 'trash', `${folder.replaceAll('/', '-')}-${stamp}-${process.pid}`)
-      try {
-        mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
-        renameSync(from, to)
-      } catch (error) {
-        throw problemFor(error, from)
-      }
-      return { count: items.length, to: relative(this.root, to) }
-    })
+    return removeLists({ ledger: this.ledger, tree: this.tree, root: this.root }, kind, where, note)
   }
 
   async events(query: EventQuery): Promise<Event[]> {
     const { of } = query
     if (of?.kind.file?.history) return within(query, this.historyOf(of.kind, of.id))
-    for (const kind of this.kinds) this.look(kind, {})
+    if (of) this.look(of.kind, { id: of.id })
+    else for (const kind of this.kinds) this.look(kind, {})
     return await this.tables.events(query)
   }
 
@@ -263,44 +212,17 @@ export class FileStore implements Store {
     const findings: Finding[] = []
     for (const kind of this.kinds) {
       this.look(kind, {})
-      const bad = await this.unreadable(kind, {})
-      const { length } = this.ledger.find(kind, {})
-      const names = bad.slice(0, 5).map(({ file, line, message }) => `${file}:${line} ${message}`)
+      findings.push(readability(kind, this.ledger.find(kind, {}).length, await this.unreadable(kind, {})))
+      const left = leftovers(this.ledger, this.tree, kind, mend)
+      if (left.length === 0) continue
       findings.push({
-        check: `${kind.name} files`,
-        ok: bad.length === 0,
-        detail: bad.length === 0 ? `${length}, each can be read` : `${bad.length} cannot be read: ${names.join('; ')}`,
-        hint: 'Correct them by hand, or move them away; they were left as they are.',
+        check: 'files that a killed program left',
+        ok: mend,
+        detail: mend ? `${left.length} removed` : left.map(path => relative(this.root, path)).join(', '),
+        hint: 'Run: punchlist doctor --fix',
       })
-      const left = this.leftovers(kind, mend)
-      if (left.length > 0) {
-        const detail = mend ? `${left.length} removed` : left.map(path => relative(this.root, path)).join(', ')
-        findings.push({
-          check: 'files that a killed program left',
-          ok: mend,
-          detail,
-          hint: 'Run: punchlist doctor --fix',
-        })
-      }
     }
     return findings
-  }
-
-  private leftovers(kind: Kind, mend: boolean): string[] {
-    const all = () =>
-      this.tree.places(kind, {}).flatMap(({ folder }) =>
-        this.tree
-          .files(folder)
-          .filter(isUnfinished)
-          .map(name => this.tree.path(folder, name)),
-      )
-    if (all().length === 0) return []
-    // Nobody writes while we hold the lock: what is there now, nobody needs.
-    return this.ledger.together(() => {
-      const left = all()
-      if (mend) for (const path of left) unlinkSync(path)
-      return left
-    })
   }
 
   async close(): Promise<void> {
@@ -315,16 +237,40 @@ export class FileStore implements Store {
     if (!known || !this.ledger.fileOf(kind, String(id))) this.looker.look(kind, where)
   }
 
-  /** All lists of the sessions that these drafts go to. */
+  /**
+   * Looks at every list in which an item of the same identity may stand: its own
+   * where the id itself is the identity, all lists beside it otherwise.
+   */
   private lookAround(kind: Kind, drafts: readonly Draft[]): void {
-    const outer = kind.list.slice(0, -1)
-    const wanted = new Map(
-      drafts.map(({ fields }) => [
-        outer.map(field => fields[field]).join('/'),
-        Object.fromEntries(outer.map(field => [field, fields[field]])),
-      ]),
-    )
+    const wanted = new Map<string, Fields>()
+    for (const { id, identity, fields } of drafts) {
+      if (identity === undefined) continue
+      const scope = identity === id ? kind.list : kind.list.slice(0, -1)
+      const where = Object.fromEntries(scope.map(field => [field, fields[field]]))
+      wanted.set(Object.values(where).join('/'), where)
+    }
     for (const where of wanted.values()) this.looker.look(kind, where)
+  }
+
+  private add<T extends Item>(
+    kind: Kind<T>,
+    writing: Writing,
+    draft: Draft,
+    note: Note,
+    ends: Map<string, number>,
+  ): Added<T> {
+    const [held] = draft.identity === undefined ? [] : this.ledger.find(kind, { where: { identity: draft.identity } })
+    if (held) return { item: held, created: false }
+    const place = this.tree.placeOf(kind, draft.fields)
+    this.tree.make(place.folder)
+    const own = named(kind, draft, () => this.nextNumber(kind, place, ends))
+    const { title, status, identity = null } = own
+    const fields: Fields = { ...own.fields, title, status, identity }
+    const first: Happening = { at: note.at, from: null, to: status, by: note.by, why: note.why ?? null }
+    const name = String(fields[formOf(kind).name])
+    const complaint = this.ledger.file(place.folder, name)?.complaint
+    if (complaint) throw this.contents.unreadable(place.folder, name, complaint)
+    return this.create(kind, writing, place, name, { fields, texts: draft.texts ?? {}, history: [first] }, note)
   }
 
   private takeFirst<T extends Item>(
@@ -351,9 +297,11 @@ export class FileStore implements Store {
   }
 
   private present<T extends Item>(kind: Kind<T>, id: string): { item: T; file: Seen } {
+    const known = this.ledger.fileOf(kind, id)
     const there = this.looker.lookAt(kind, id)
-    if (!there) throw whyNot(kind, undefined, { id })
-    return there
+    if (there) return there
+    const complaint = known && this.ledger.file(known.folder, known.name)?.complaint
+    throw complaint ? this.contents.unreadable(known.folder, known.name, complaint) : whyNot(kind, undefined, { id })
   }
 
   private nextNumber(kind: Kind, place: Place, ends: Map<string, number>): number {
@@ -382,11 +330,12 @@ export class FileStore implements Store {
     note: Note,
   ): Added<T> {
     const form = formOf(kind)
-    const text = form.write(content)
+    const path = this.tree.path(folder, name)
+    const text = fitting(path, form.write(content))
     // What will be read is what is kept: a text that does not come back as it was given is a bug, found here.
     const read = form.read(text, name, list)
     if ('message' in read) throw new Error(`${name}:${read.line} ${read.message}`)
-    const stats = writing.create(this.tree.path(folder, name), text)
+    const stats = writing.create(path, text)
     const id = idOf(kind, read.fields)
     const file = Looker.seen({ folder, name }, id, stats)
     this.ledger.discover(kind, [{ id, fields: read.fields, file, note }])
@@ -403,36 +352,17 @@ export class FileStore implements Store {
     const look = readText(path)
     if (!look || !('text' in look)) throw changedUnderHand(path)
     if (differs(file, look.stats)) throw changedUnderHand(path)
-    const given = this.given?.id === file.item ? this.given : undefined
-    this.given = undefined
-    if (change.texts && given && given.text !== look.text) throw changedUnderHand(path)
+    const asGiven = this.contents.isAsGiven(file.item!, look.text)
+    if (change.texts && !asGiven) throw changedUnderHand(path)
     const text = formOf(kind).edit(look.text, change)
     if (text === look.text) return
+    fitting(path, text)
     const stats = writing.replace(path, text, look.stats)
     this.ledger.remember(kind, [Looker.seen(file, file.item, stats)])
   }
 
-  private contentOf(kind: Kind, id: string): Content | undefined {
-    const file = this.ledger.fileOf(kind, id)
-    if (!file || !this.tree.isReachable(file.folder)) return undefined
-    const [item] = this.ledger.find(kind, { where: { id } }) as unknown as Fields[]
-    const list = this.tree.placeOf(kind, item ?? {}).list
-    const path = this.tree.path(file.folder, file.name)
-    const found = readContent(path, text => formOf(kind).read(text, file.name, list))
-    if (!found) return undefined
-    const { content, text } = found
-    this.given = text === undefined ? undefined : { id, text }
-    if (!('message' in content)) return content
-    throw new Problem(
-      'unreadable_file',
-      `${this.shown(file)}:${content.line} ${content.message}`,
-      'Correct the file by hand; nothing was written to it.',
-      { file: this.shown(file), line: content.line },
-    )
-  }
-
   private historyOf(kind: Kind, id: string): Event[] {
-    const content = this.contentOf(kind, id)
+    const content = this.contents.of(kind, [id]).get(id)
     const title = content ? String(content.fields['title']) : ''
     return (content?.history ?? []).map((one, index) => ({
       ...one,
@@ -443,6 +373,17 @@ export class FileStore implements Store {
       revision: index + 1,
       token: 0,
     }))
+  }
+
+  /** Does `work`, and anew when somebody who does not ask us has written in between. */
+  private again<T>(work: () => T): T {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return work()
+      } catch (error) {
+        if (!(error instanceof Problem && error.code === 'changed_meanwhile') || attempt === 10) throw error
+      }
+    }
   }
 
   /** Does `work` in one transaction of the ledger, and undoes its files when that fails. */
@@ -471,6 +412,17 @@ const LOOK_MS = 2000
 
 function happened(from: string, to: unknown, { at, by, why }: Note): Happening | undefined {
   return typeof to === 'string' && to !== from ? { at, from, to, by, why: why ?? null } : undefined
+}
+
+/** What could not be read again is not written. */
+function fitting(path: string, text: string): string {
+  if (Buffer.byteLength(text) <= LARGEST) return text
+  throw new Problem(
+    'bad_input',
+    `${path} would be larger than ${LARGEST / 1024} KiB`,
+    'Say it in fewer words, or put what is long into a file of its own and name that; nothing was written.',
+    { file: path },
+  )
 }
 
 function within({ after = 0, limit, last }: EventQuery, events: readonly Event[]): Event[] {

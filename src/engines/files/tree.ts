@@ -1,11 +1,16 @@
 import { lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
-import { leadsOut, problemFor } from '../../core/disk.ts'
+import { codeOf, leadsOut, problemFor } from '../../core/disk.ts'
 import type { FileForm, Kind } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
+import { Problem } from '../../core/problem.ts'
+import { statsAt } from './reading.ts'
 import { syncFolder } from './writing.ts'
 
 type List = Readonly<Record<string, string>>
+
+/** Whether a folder of this name is one of ours. */
+type Fits = (name: string) => boolean
 
 /** One folder of items: the list it holds, and where it lies below the folder of them all. */
 export interface Place {
@@ -17,8 +22,8 @@ export interface Place {
 export class Tree {
   readonly top: string
   private readonly root: string
-  /** Folders that were passed over because they lead out of the workspace. */
-  readonly outside = new Set<string>()
+  /** What was passed over where a folder should be, and why. */
+  readonly astray = new Map<string, string>()
 
   /** `top`: the folder of them all; `root`: the workspace, which nothing may lead out of. */
   constructor(top: string, root: string) {
@@ -48,19 +53,43 @@ export class Tree {
 
   /** The lists that are there, as far as `where` does not exclude them. */
   places(kind: Kind, where: Fields): Place[] {
-    return this.below(kind, where, formOf(kind).folders.length)
+    return this.below(kind, where, 0, formOf(kind).folders.length)
   }
 
-  /** The values of one list field, in the order in which their folders were made. */
+  /** The values of one list field, in the order in which their folders were made, of lists that have something in them. */
   names(kind: Kind, field: string, where: Fields): string[] {
     const depth = formOf(kind).folders.indexOf(`{${field}}`) + 1
-    const found = this.below(kind, where, depth).map(({ folder, list }) => {
-      const stats = statSync(this.path(folder), { throwIfNoEntry: false })
+    const found = this.below(kind, where, 0, depth).filter(place => this.holds(kind, where, place, depth))
+    const dated = found.map(({ folder, list }) => {
+      const stats = statSync(this.path(folder), QUIETLY)
       // Where the file system does not keep it, the time of birth is 0.
       return { name: list[field]!, born: stats?.birthtimeMs || (stats?.ctimeMs ?? 0) }
     })
-    const sorted = found.toSorted((one, other) => one.born - other.born || (one.name < other.name ? -1 : 1))
+    const sorted = dated.toSorted((one, other) => one.born - other.born || (one.name < other.name ? -1 : 1))
     return [...new Set(sorted.map(({ name }) => name))]
+  }
+
+  /** Whether there is such a list below a folder; where several kinds share the folder of a list, only an item tells. */
+  private holds(kind: Kind, where: Fields, place: Place, depth: number): boolean {
+    const { folders } = formOf(kind)
+    const shared = fieldIn(folders.at(-1)!) === undefined
+    const lists = this.below(kind, where, depth, folders.length, [place])
+    return lists.some(({ folder }) => !shared || this.hasItems(kind, folder))
+  }
+
+  hasItems(kind: Kind, folder: string): boolean {
+    const form = formOf(kind)
+    return this.files(folder).some(name => form.isItem(name))
+  }
+
+  /** The folder that all lists lie in which `where` does not exclude. */
+  within(kind: Kind, where: Fields): string {
+    const wanted = formOf(kind).folders.map(segment => {
+      const field = fieldIn(segment)
+      return field === undefined ? segment : where[field]
+    })
+    const open = wanted.findIndex(value => typeof value !== 'string')
+    return wanted.slice(0, open === -1 ? wanted.length : open).join('/')
   }
 
   /** The names of everything in a folder, in order; none where it is not there. */
@@ -78,10 +107,10 @@ export class Tree {
   /** Whether nothing on the way to a folder leads out of the workspace. */
   isReachable(folder: string): boolean {
     for (const path of this.wayTo(folder)) {
-      const stats = lstatSync(path, { throwIfNoEntry: false })
+      const stats = statsAt(path)
       if (!stats) return true
       if (stats.isSymbolicLink() && !this.leadsInside(path)) {
-        this.outside.add(path)
+        this.astray.set(path, LEADS_OUT)
         return false
       }
     }
@@ -108,39 +137,48 @@ export class Tree {
       mkdirSync(path, { mode: 0o700 })
       syncFolder(join(path, '..'))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw problemFor(error, path)
+      if (codeOf(error) !== 'EEXIST') throw problemFor(error, path)
       if (lstatSync(path).isSymbolicLink() && !this.leadsInside(path)) throw leadsOut(path)
+      if (!statSync(path).isDirectory()) throw notAFolder(path)
     }
   }
 
-  private below(kind: Kind, where: Fields, depth: number): Place[] {
+  /** The folders at one depth below those at another. */
+  private below(kind: Kind, where: Fields, from: number, to: number, above = this.beginning()): Place[] {
     const form = formOf(kind)
-    let found: Place[] = this.isReachable('') ? [{ folder: '', list: {} }] : []
-    for (const segment of form.folders.slice(0, depth)) {
+    let found = above
+    for (const segment of form.folders.slice(from, to)) {
       const field = fieldIn(segment)
       found = found.flatMap(place => {
         const wanted = field === undefined ? segment : where[field]
-        const names = typeof wanted === 'string' ? this.one(place.folder, wanted) : this.all(place.folder)
-        return names
-          .filter(name => field === undefined || form.admits(field, name))
-          .map(name => ({
-            folder: place.folder ? `${place.folder}/${name}` : name,
-            list: field === undefined ? place.list : { ...place.list, [field]: name },
-          }))
+        const fits = (name: string) => field === undefined || form.admits(field, name)
+        const names = typeof wanted === 'string' ? this.one(place.folder, wanted, fits) : this.every(place.folder, fits)
+        return names.map(name => ({
+          folder: place.folder ? `${place.folder}/${name}` : name,
+          list: field === undefined ? place.list : { ...place.list, [field]: name },
+        }))
       })
     }
     return found
   }
 
-  private one(folder: string, name: string): string[] {
-    const stats = lstatSync(this.path(folder, name), { throwIfNoEntry: false })
-    return stats && this.counts(this.path(folder, name), stats) ? [name] : []
+  private beginning(): Place[] {
+    return this.isReachable('') ? [{ folder: '', list: {} }] : []
   }
 
-  private all(folder: string): string[] {
+  private one(folder: string, name: string, fits: Fits): string[] {
+    const path = this.path(folder, name)
+    const stats = fits(name) ? statsAt(path) : undefined
+    if (!stats) return []
+    if (this.counts(path, stats)) return [name]
+    if (!this.astray.has(path)) this.astray.set(path, 'is not a folder')
+    return []
+  }
+
+  private every(folder: string, fits: Fits): string[] {
     const path = this.path(folder)
     return listing(path, () => readdirSync(path, { withFileTypes: true }))
-      .filter(entry => this.counts(join(path, entry.name), entry))
+      .filter(entry => fits(entry.name) && this.counts(join(path, entry.name), entry))
       .map(({ name }) => name)
       .toSorted()
   }
@@ -148,7 +186,7 @@ export class Tree {
   private counts(path: string, entry: { isDirectory(): boolean; isSymbolicLink(): boolean }): boolean {
     if (!entry.isSymbolicLink()) return entry.isDirectory()
     if (this.leadsInside(path)) return statSync(path).isDirectory()
-    this.outside.add(path)
+    this.astray.set(path, LEADS_OUT)
     return false
   }
 
@@ -182,7 +220,14 @@ function listing<T>(path: string, list: (path: string) => T[]): T[] {
   try {
     return list(path)
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return []
     throw problemFor(error, path)
   }
 }
+
+function notAFolder(path: string): Problem {
+  return new Problem('store_read_only', `${path} is not a folder`, 'Move it away, and try again.', { file: path })
+}
+
+const LEADS_OUT = 'leads out of the workspace'
+const QUIETLY = { throwIfNoEntry: false } as const

@@ -61,6 +61,7 @@ export class Writing {
         linkSync(path, old)
         this.temporary.push(old)
       } catch (error) {
+        if (codeOf(error) === 'ENOENT') throw changedUnderHand(path)
         if (!LINKLESS.has(codeOf(error))) throw error
       }
       if (!isSame(lstatSync(path), seen)) throw changedUnderHand(path)
@@ -88,19 +89,8 @@ export class Writing {
 
   private draft(path: string, text: string, mode: number): string {
     const draft = this.name(path, 'new')
-    guarded(path, () => {
-      const descriptor = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
-      this.temporary.push(draft)
-      try {
-        // What the process's mask took away.
-        fchmodSync(descriptor, mode)
-        const bytes = Buffer.from(text)
-        for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
-        fsyncSync(descriptor)
-      } finally {
-        closeSync(descriptor)
-      }
-    })
+    guarded(path, () => writeDown(draft, text, mode))
+    this.temporary.push(draft)
     return draft
   }
 
@@ -115,6 +105,23 @@ export class Writing {
 /** Whether a file is one that a writer has not finished, or was killed over. Only who holds the lock knows which. */
 export function isUnfinished(name: string): boolean {
   return UNFINISHED.test(name)
+}
+
+/** Makes a file that must not be there yet, and sees to it that its text is on the disk; or there is no file. */
+export function writeDown(path: string, text: string, mode: number): void {
+  const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
+  try {
+    // What the process's mask took away.
+    fchmodSync(descriptor, mode)
+    const bytes = Buffer.from(text)
+    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
+    fsyncSync(descriptor)
+  } catch (error) {
+    quietly(() => unlinkSync(path))
+    throw error
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 export function syncFolder(folder: string): void {

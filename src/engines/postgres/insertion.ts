@@ -10,7 +10,7 @@ import { listLock, lockFor } from './lock.ts'
 import { exactlyOnce } from './marks.ts'
 import { withIds } from './numbering.ts'
 import { Places } from './places.ts'
-import { isLost, violates } from './problems.ts'
+import { Beaten, isLost, violates } from './problems.ts'
 import { itemOf, type Statements } from './statements.ts'
 import { waitsForOthers, wiringOf } from './waits.ts'
 
@@ -31,16 +31,17 @@ export class Insertion<T extends Item> {
   }
 
   async run(drafts: readonly Draft[]): Promise<Added<T>[]> {
-    if (this.kind.numbers) return this.runNumbered(drafts)
+    if (this.kind.numbers || drafts.some(isItsOwnIdentity)) return this.runMarked(drafts)
     return this.runNamed(drafts.map(draft => named(this.kind, draft, () => 0)))
   }
 
   /**
    * A connection that breaks leaves open whether the batch was committed. Ids
    * that come of numbers do not tell, as a rival may have got the same ones
-   * since: the mark does.
+   * since, and those that stand for what they name have been there before: the
+   * mark does.
    */
-  private async runNumbered(drafts: readonly Draft[]): Promise<Added<T>[]> {
+  private async runMarked(drafts: readonly Draft[]): Promise<Added<T>[]> {
     let tried = drafts
     const trying = (given: readonly Draft[]) => {
       tried = given
@@ -51,7 +52,7 @@ export class Insertion<T extends Item> {
       async mark => (await this.inOneGo(drafts, mark, trying)) ?? (await this.sortedIn(drafts, mark, trying)),
     )
     const added = 'answer' in outcome ? outcome.answer : ((await this.landed(tried)) ?? (await this.run(drafts)))
-    this.lastNumbers.keep(this.kind, added)
+    if (this.kind.numbers) this.lastNumbers.keep(this.kind, added)
     return added
   }
 
@@ -162,7 +163,12 @@ export class Insertion<T extends Item> {
     const places = this.kind.place ? await this.makeRoom(send, this.kind.place, drafts) : undefined
     const { drafts: counted, wiring } = await wiringOf(send, this.statements, this.kind, drafts)
     const { sql, values } = addition(this.statements, this.kind, counted, this.note, { places, mark, wiring })
-    return new Map((await send(sql, values)).map(row => [row['id'], row]))
+    try {
+      return new Map((await send(sql, values)).map(row => [row['id'], row]))
+    } catch (error) {
+      // Their ids are their identities, and a rival has just added one of them.
+      throw drafts.some(isItsOwnIdentity) && violates(error, '_pkey') ? new Beaten(error) : error
+    }
   }
 
   /** Which items hold the identities of these drafts. */
@@ -230,4 +236,9 @@ export class Insertion<T extends Item> {
   private keyOf({ fields }: Draft): string {
     return listKey(this.kind, fields)
   }
+}
+
+/** Whether adding a draft twice is adding the same thing. */
+function isItsOwnIdentity({ id, identity }: Draft): boolean {
+  return id !== undefined && id === identity
 }

@@ -7,6 +7,13 @@ export class Unconnected extends Error {
   }
 }
 
+/** Somebody else was first to add what was to be added: nothing was, and theirs is there now. */
+export class Beaten extends Error {
+  constructor(cause: unknown) {
+    super('it is there already', { cause })
+  }
+}
+
 /** Whether the connection broke, which leaves open what became of the last thing sent over it. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof Unconnected) return false
@@ -18,7 +25,7 @@ export function isLost(error: unknown): boolean {
 export function isPassing(error: unknown): boolean {
   if (error instanceof Unconnected)
     return isLost(error.cause) || TRANSIENT.has(codeOf(error.cause) ?? '') || isFull(error)
-  return isLost(error) || RIVAL.has(codeOf(error) ?? '') || violates(error, '_identity')
+  return isLost(error) || RIVAL.has(codeOf(error) ?? '') || violates(error, '_identity') || error instanceof Beaten
 }
 
 /** Whether a unique index, named by its ending, refused a row. */

@@ -136,14 +136,18 @@ export class SqliteLedger implements Ledger {
     this.rows.record(kind, { ...item, status: 'removed', revision: item.revision + 1 }, item.status, note)
   }
 
-  folders(kind: Kind): string[] {
+  folders(kind: Kind, inside = ''): string[] {
     // From one folder to the next by the index: a plain DISTINCT would pass every file.
     const sql = `WITH RECURSIVE f(folder) AS (
-        SELECT min(folder) FROM files
-        UNION ALL SELECT (SELECT min(folder) FROM files WHERE folder > f.folder) FROM f WHERE f.folder IS NOT NULL)
+        SELECT min(folder) FROM files WHERE folder >= ?1 AND folder < ?2
+        UNION ALL SELECT (SELECT min(folder) FROM files WHERE folder > f.folder AND folder < ?2) FROM f
+          WHERE f.folder IS NOT NULL)
       SELECT folder FROM f
-      WHERE folder IS NOT NULL AND (SELECT kind FROM files WHERE files.folder = f.folder LIMIT 1) = ?`
-    return this.connection.lists(sql, [kind.name]).map(([folder]) => String(folder))
+      WHERE folder IS NOT NULL AND (SELECT kind FROM files WHERE files.folder = f.folder LIMIT 1) = ?3`
+    // A zero comes right after a slash.
+    const beyond = inside === '' ? '\u{10FFFF}' : `${inside}0`
+    const found = this.connection.lists(sql, [inside, beyond, kind.name]).map(([folder]) => String(folder))
+    return found.filter(folder => inside === '' || folder === inside || folder.startsWith(`${inside}/`))
   }
 
   files(folder: string): Seen[] {

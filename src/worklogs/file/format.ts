@@ -12,6 +12,7 @@ export const worklogFile: FileForm = {
   folders: ['{workflow}', '{session}', 'todos'],
   name: 'file',
   history: false,
+  beside: [SUMMARY],
   admits: (field, value) => (field === 'workflow' ? isWorkflow(value) : isSession(value)),
   isItem: name => /\.md$/i.test(name) && name.toLowerCase() !== SUMMARY && !name.startsWith('.'),
   read(text, name, list) {
