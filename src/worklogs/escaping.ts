@@ -52,7 +52,7 @@ function inert(line: string): string {
 }
 
 /** Where none of these is, nothing is to be done. */
-const LIVE = /[\\`*_~[\]|&<>]|^[#+-]|^\d+[.)]/
+const LIVE = /[\\`*_~[\]|&<>]|^[#+-]|^\d+[.)]|:\/\/|www\.|\w@/i
 
-/** An underscore within a word begins no emphasis, and names of files are full of them. */
-const SIGNS = /[\\`*~[\]|]|_(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])_/gu
+/** Not an underscore within a word, which begins no emphasis: names of files are full of them. What is taken for an address is made a link. */
+const SIGNS = /[\\`*~[\]|]|_(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])_|:(?=\/\/)|(?<=www)\.|(?<=[\w.+-])@(?=[\w-]+\.)/giu

@@ -31,10 +31,10 @@ const SOME_FAILED = /[;,]\s*failed\s*[:=]|\b[1-9]\d*\s+(?:\w+\s+)?fail(?:ed|ing|
 
 // Not `test:fail` or `fail.test.ts`, which are names.
 const FAILED =
-  /(?<![\w:./-])fail(?:ed|ing|s|ures?)?(?![\w./-]\w|\w)|\b(?:not|n['’]t)\s+(?:ok|okay|green|clean|successful|pass\w*)|\bunsuccessful|\bexit(?:ed)?(?:\s+(?:code|status|with))*[\s:=]*[1-9]|\b[1-9]\d*\s+(?:\w+\s+)?errors?\b|\b(?:red|broken?|crash\w*|timed?[ -]?out)\b|[❌✗✘✖🔴⛔]/u
+  /(?<![\w:./-])fail(?:ed|ing|s|ures?)?(?![\w./-]\w|\w)|(?:\bnot|n['’]t)\s+(?:ok|okay|green|clean|successful|pass\w*)|\bunsuccessful|\bexit(?:ed)?(?:\s+(?:code|status|with))*[\s:=]*[1-9]|\b[1-9]\d*\s+(?:\w+\s+)?errors?\b|\b(?:red|broken?|crash\w*|timed?[ -]?out)\b|[❌✗✘✖🔴⛔]/u
 
 const NOT_RUN =
-  /\b(?:not|never|n['’]t|un)\s*(?:yet\s+)?(?:been\s+)?(?:run|ran|executed|started|tested)\b|\b(?:0|no)\s+(?:tests?\s+)?pass/
+  /(?:\b(?:not|never|un)|n['’]t)\s*(?:yet\s+)?(?:been\s+)?(?:run|ran|executed|started|tested)\b|\b(?:0|no)\s+(?:tests?\s+)?pass/
 
 const PASSED =
   /\b(?:pass(?:ed|es|ing)?|ok|okay|green|clean|success(?:ful(?:ly)?)?|succeeded)\b|\bexit(?:ed)?(?:\s+(?:code|status|with))*[\s:=]*0\b|[✅✓✔🟢👍]/u
