@@ -46,6 +46,7 @@ function quickTask(heading: string): ReturnType<typeof taskIn> {
 /** From the first letter to the last. */
 function wordsOf(heading: string): string {
   if (heading === 'Decisions') return 'decisions'
+  if (heading === 'Failure reason') return 'failure reason'
   if (heading.length > 60) return ''
   return heading
     .replace(/^\P{L}+/u, '')

@@ -67,7 +67,7 @@ const SPELLINGS: Readonly<Record<KeyName, RegExp>> = {
   Claimed: /claimed(?: at| on)?/iy,
   Completed: /completed(?: at| on)?/iy,
   'Files touched': /files? touched/iy,
-  'Ward Result': /ward(?: results?|s)/iy,
+  'Ward Result': /wards?(?: results?)?/iy,
 }
 
 /** The only key that can begin with these letters. */

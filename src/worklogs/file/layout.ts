@@ -26,8 +26,8 @@ export class Place {
   list: ItemPlace | undefined
   /** Where its last decisions end, and the item that is the last of them. */
   decisions: { end: number; item: ItemPlace | undefined } | undefined
-  /** Where the heading of the reason of a failure ends, and the reason. */
-  failure: { readonly heading: number; end: number } | undefined
+  /** Where the heading of the reason of a failure begins and ends, and where the reason does. */
+  failure: { readonly start: number; readonly heading: number; end: number } | undefined
 
   constructor(heading: number) {
     this.heading = heading

@@ -66,7 +66,9 @@ export class Reader {
     const text = headingText(this.text.slice(from, end))
     if (level <= this.level) this.closeSection()
     else this.closeSubsection()
-    const task = level === this.level || (this.other === 0 && this.sections.length === 0) ? taskIn(text) : undefined
+    // At the deepest level there is no room for what belongs to a task.
+    const elsewhere = this.other === 0 && this.sections.length === 0 && level < 6
+    const task = level === this.level || elsewhere ? taskIn(text) : undefined
     if (task && level === this.level) {
       this.section = {
         number: task.number,
@@ -89,7 +91,7 @@ export class Reader {
     if (isDecisions(text)) this.decide()
     else if (this.place && isFailure(text)) {
       this.failing = true
-      this.place.failure = { heading: end, end }
+      this.place.failure = { start: this.blocks.start, heading: end, end }
       this.passed = this.blocks.passed.length
     }
   }
