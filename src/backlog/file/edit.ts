@@ -1,11 +1,13 @@
 import type { FileForm } from '../../core/kind.ts'
 import { tidy } from '../../core/markdown.ts'
 import { Problem } from '../../core/problem.ts'
+import { spliced } from '../../core/splices.ts'
+import { whole } from '../../core/yaml/writing.ts'
 import { type Document, documentOf } from './document.ts'
 import { asRead } from './history.ts'
-import { bodySplice, fieldSplices, rowSplice, spliced } from './splices.ts'
+import { bodySplice, fieldSplices, rowSplice } from './splices.ts'
+import { storable } from './storable.ts'
 import { KEYS } from './values.ts'
-import { storable, whole } from './writing.ts'
 
 /** Changes the lines that a change is about, one part of the file after the other, then reads the outcome to be sure. */
 export const edited: FileForm['edit'] = (text, { fields, texts, happened }) => {

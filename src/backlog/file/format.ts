@@ -2,14 +2,15 @@ import type { Complaint, Content, FileForm } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { oneLine, tidy } from '../../core/markdown.ts'
 import { isSession, isWorkflow } from '../../core/session.ts'
+import { keyLine, whole } from '../../core/yaml/writing.ts'
 import { digits, identityOf, isSource } from '../names.ts'
 import { type Extra, TODO_STATUSES } from '../record.ts'
 import { type Document, documentOf } from './document.ts'
 import { edited } from './edit.ts'
 import { HISTORY, row, TABLE_HEAD } from './history.ts'
 import { Later, quickly } from './quick.ts'
+import { storable } from './storable.ts'
 import { KEYS, type Values } from './values.ts'
-import { keyLine, storable, whole } from './writing.ts'
 
 /** A todo as a markdown file. */
 export const todoFile: FileForm = {

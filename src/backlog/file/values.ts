@@ -1,5 +1,6 @@
 import type { Complaint } from '../../core/kind.ts'
 import type { Entry, Frontmatter } from '../../core/yaml/frontmatter.ts'
+import { keysIn } from '../../core/yaml/keys.ts'
 import { stripped } from '../../core/yaml/spaces.ts'
 import { type Node, nodeOf, type Value } from '../../core/yaml/value.ts'
 import { digits } from '../names.ts'
@@ -21,31 +22,22 @@ export interface Known {
 export const KEYS = Object.keys(FRONTMATTER) as FrontmatterKey[]
 
 /** What the keys of a frontmatter mean. */
-export function knownIn(text: string, { entries }: Frontmatter): Known | Complaint {
+export function knownIn(text: string, front: Frontmatter): Known | Complaint {
+  const known = keysIn(text, front, KEYS.length, key => PLACES.get(key))
+  if ('message' in known) return known
+  const { places, nodes, foreign } = known
   const values: Values = { ...NOTHING }
-  const places: (Entry | undefined)[] = KEYS.map(() => undefined)
-  const foreign: string[] = []
-  let title: string | null = null
-  for (const entry of entries) {
-    const { key, line } = entry
-    const place = key === null ? undefined : PLACES.get(key)
-    if (place === undefined) {
-      foreign.push(...linesOf(text, entry))
-      if (key === 'title') title = titleIn(entry)
-      continue
-    }
-    if (places[place]) return { line, message: `${key} stands here a second time` }
-    places[place] = entry
-    const node = nodeOf(entry)
-    if ('message' in node) return { line: node.line, message: `${key}: ${node.message}` }
-    for (const comment of node.comments) foreign.push(stripped(comment.text))
-    const value = typed(KEYS[place]!, node)
-    if (typeof value === 'object' && value && 'message' in value) return { line, message: `${key}: ${value.message}` }
-    values[KEYS[place]!] = value
+  for (const [place, key] of KEYS.entries()) {
+    const node = nodes[place]
+    const value = node ? typed(key, node) : NOTHING[key]
+    if (typeof value === 'object' && value && 'message' in value)
+      return { line: places[place]!.line, message: `${key}: ${value.message}` }
+    values[key] = value
   }
   if (values.status === null)
     return { line: places[PLACES.get('status')!]?.line ?? 1, message: `status is missing; ${A_STATUS}` }
-  return { values, places, foreign, title }
+  const title = front.entries.findLast(({ key }) => key === 'title')
+  return { values, places, foreign, title: title ? titleIn(title) : null }
 }
 
 const PLACES: ReadonlyMap<string, number> = new Map(KEYS.map((key, place) => [key, place]))
@@ -55,10 +47,6 @@ const NOTHING = {
   schema_version: 1,
   priority: 'p2',
 } as unknown as Readonly<Values>
-
-function linesOf(text: string, { key, start, end, rest, more }: Entry): string[] {
-  return [key === null ? rest : text.slice(start, end), ...more.map(each => each.text)]
-}
 
 function titleIn(entry: Entry): string | null {
   const node = nodeOf(entry)

@@ -1,20 +1,16 @@
-import type { Fields } from '../../core/lifecycle.ts'
-import { FRONTMATTER, type FrontmatterKey } from '../record.ts'
-import type { Values } from './values.ts'
+/** What a line of frontmatter can hold. */
+export type Scalar = string | number | null
 
-/** One line of the frontmatter. */
-export function keyLine(key: FrontmatterKey, value: Values[FrontmatterKey]): string {
+/** One line of frontmatter. */
+export function keyLine(key: string, value: Scalar | readonly string[]): string {
   if (value === null || typeof value === 'number') return `${key}: ${value}`
-  if (typeof value === 'string') return `${key}: ${PLAIN.test(value) && !taken(value) ? value : quoted(value)}`
+  if (typeof value === 'string') return `${key}: ${scalar(value)}`
   return `${key}: [${value.map(text => (PLAIN_ITEM.test(text) && !taken(text) ? text : quoted(text))).join(', ')}]`
 }
 
-/** A value as it reads when it has been written. */
-export function storable(fields: Fields, key: FrontmatterKey): Values[FrontmatterKey] {
-  const value = fields[key]
-  if (FRONTMATTER[key] === 'json') return Array.isArray(value) ? value.map(whole).filter(text => text !== '') : []
-  if (value === null || value === undefined || value === '') return null
-  return FRONTMATTER[key] === 'integer' ? Number(value) : whole(value)
+/** A text so that every reader of YAML takes it for this text, in quotes only where it has to be. */
+function scalar(text: string): string {
+  return PLAIN.test(text) && !taken(text) ? text : quoted(text)
 }
 
 /** Without what a file cannot hold: NUL, and half a character. */
