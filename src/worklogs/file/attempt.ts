@@ -10,11 +10,12 @@ export interface Attempt {
   /** The level of its heading. */
   readonly level: number
   /** The account with parts of this attempt changed. */
-  instead(changed: Partial<TaskSection>): Account
+  readonly instead: (changed: Partial<TaskSection>) => Account
 }
 
 export function attempt(body: string, number: number): Attempt {
-  const { places, decisions, level, ...reader } = readerOf(body)
+  const reader = readerOf(body)
+  const { places, decisions, level } = reader
   const sections: readonly TaskSection[] = reader.sections
   const index = sections.findLastIndex(section => section.number === number)
   if (index < 0) throw new Problem('not_found', `Task #${number} is not in the worklog`, 'Begin it first.', { number })
