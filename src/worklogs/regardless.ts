@@ -1,6 +1,6 @@
 import type { Caller } from '../core/operation.ts'
 import { Problem, type ProblemCode } from '../core/problem.ts'
-import { checkedSession, type Workflow } from '../core/session.ts'
+import { checkedSession, type Whereabouts, type Workflow } from '../core/session.ts'
 import type { Unreadable } from '../core/store.ts'
 import { folderOf } from './names.ts'
 
@@ -22,6 +22,7 @@ export async function regardless<T>(
   caller: Caller,
   flow: Workflow | undefined,
   work: () => Promise<T>,
+  otherwise = 'the worklog was not written',
 ): Promise<T | { readonly hindered: Unreadable }> {
   try {
     return await work()
@@ -31,12 +32,15 @@ export async function regardless<T>(
     if (!hindrance) throw error
     const { message, details } = hindrance
     const file = typeof details['file'] === 'string' ? details['file'] : caller.work
-    return { hindered: { file, line: 1, message: `the worklog was not written: ${message}` } }
+    return { hindered: { file, line: 1, message: `${otherwise}: ${message}` } }
   }
 }
 
+/** Which session is meant, as far as that can be told without asking the store. */
+export function meant({ scope: { session = 'default' } }: Caller, workflow: Workflow = 'work'): Whereabouts {
+  return { workflow, session: checkedSession(session) }
+}
+
 async function behind(caller: Caller, flow: Workflow | undefined, { code }: Problem): Promise<Problem | undefined> {
-  if (code !== 'not_found') return undefined
-  const { session = 'default' } = caller.scope
-  return await caller.documents.hindrance(folderOf({ workflow: flow ?? 'work', session: checkedSession(session) }))
+  return code === 'not_found' ? await caller.documents.hindrance(folderOf(meant(caller, flow))) : undefined
 }

@@ -1,18 +1,19 @@
 import * as v from 'valibot'
 import { described, wholeNumber } from '../core/input.ts'
-import { operation } from '../core/operation.ts'
+import { type Caller, operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { whereabouts, workflow } from '../core/session.ts'
+import { type Workflow, whereabouts, workflow } from '../core/session.ts'
 import { toldBy } from './accounts.ts'
 import { warnings } from './answering.ts'
 import { name, plan } from './asking.ts'
 import { worklog } from './kind.ts'
 import { locate } from './locating.ts'
 import { fileOf, folderOf, SUMMARY } from './names.ts'
-import { progressOf } from './progress.ts'
+import { type Overview, overviewOf, progressOf } from './progress.ts'
 import { protocolText } from './protocol.ts'
 import { merged, pullRequestSection } from './pull-request.ts'
 import { ROLES, WORKLOG_STATUSES } from './record.ts'
+import { meant, regardless } from './regardless.ts'
 import { interruptActive, overviewIn, readSession } from './sessions.ts'
 import { summaryText } from './summary.ts'
 import { fitting, taskShape, taskViewOf, viewOf, worklogShape } from './view.ts'
@@ -100,34 +101,42 @@ export const worklogSummary = operation({
     v.object({ wards: described(v.boolean(), 'run the wards first, and say whether they passed'), ...workflow() }),
   output: summarised,
   async run(caller, { wards = false, workflow: flow }): Promise<Summarised> {
-    const at = await whereabouts(caller, worklog, flow)
-    const ran = wards ? await runWards(caller) : undefined
-    const before = await readSession(caller, at)
-    const session = await interruptActive(caller, before)
-    const active = before.told.filter(({ item }) => item.status === 'active').map(({ item }) => item.worker)
-    const interrupted = session.told
-      .filter(({ item }) => item.status === 'interrupted' && active.includes(item.worker))
-      .map(({ item }) => item.worker)
-    const overview = overviewIn(session, ran?.verdict)
-    const { workers, total_tasks, completed_tasks, total_subtasks, completed_subtasks } = overview
-    const { unique_tasks, unique_completed } = overview
-    const counts = { total_tasks, completed_tasks, total_subtasks, completed_subtasks, unique_tasks, unique_completed }
-    const told = { workers: workers.length, ...counts, wards: overview.wards, interrupted, ...at }
-    const path = `${caller.work}/${folderOf(at)}/${SUMMARY}`
-    if (workers.length === 0) {
-      const nobody = { file: path, line: 1, message: `not written: nobody has a worklog in session ${at.session}` }
-      return { path: null, ...told, warnings: [...session.warnings, nobody] }
-    }
-    try {
-      await caller.documents.write(`${folderOf(at)}/${SUMMARY}`, summaryText(overview, caller.now().toISOString()))
-      return { path, ...told, warnings: [...session.warnings] }
-    } catch (error) {
-      // What cannot be written is told all the same.
-      if (!(error instanceof Problem)) throw error
-      return { path: null, ...told, warnings: [...session.warnings, { file: path, line: 1, message: error.message }] }
-    }
+    const done = await regardless(caller, flow, () => summarise(caller, wards, flow), 'no summary was written')
+    if (!('hindered' in done)) return done
+    const nothing = countsOf(overviewOf([], []))
+    return { path: null, ...nothing, interrupted: [], ...meant(caller, flow), warnings: [done.hindered] }
   },
 })
+
+async function summarise(caller: Caller, wards: boolean, flow: Workflow | undefined): Promise<Summarised> {
+  const at = await whereabouts(caller, worklog, flow)
+  const ran = wards ? await runWards(caller) : undefined
+  const before = await readSession(caller, at)
+  const session = await interruptActive(caller, before)
+  const active = before.told.filter(({ item }) => item.status === 'active').map(({ item }) => item.worker)
+  const interrupted = session.told
+    .filter(({ item }) => item.status === 'interrupted' && active.includes(item.worker))
+    .map(({ item }) => item.worker)
+  const overview = overviewIn(session, ran?.verdict)
+  const told = { ...countsOf(overview), interrupted, ...at }
+  const path = `${caller.work}/${folderOf(at)}/${SUMMARY}`
+  if (told.workers === 0) {
+    const nobody = { file: path, line: 1, message: `not written: nobody has a worklog in session ${at.session}` }
+    return { path: null, ...told, warnings: [...session.warnings, nobody] }
+  }
+  try {
+    await caller.documents.write(`${folderOf(at)}/${SUMMARY}`, summaryText(overview, caller.now().toISOString()))
+    return { path, ...told, warnings: [...session.warnings] }
+  } catch (error) {
+    // What cannot be written is told all the same.
+    if (!(error instanceof Problem)) throw error
+    return { path: null, ...told, warnings: [...session.warnings, { file: path, line: 1, message: error.message }] }
+  }
+}
+
+function countsOf({ workers, plans: _, unread: __, ...counts }: Overview) {
+  return { workers: workers.length, ...counts }
+}
 
 const body = () =>
   described(v.pipe(v.string(), v.maxLength(1_000_000, 'must be at most 1,000,000 characters')), 'what it goes into')
@@ -152,23 +161,35 @@ export const worklogPr = operation({
   output: forPullRequest,
   document: 'text',
   async run(caller, { body: given = '', workflow: flow }): Promise<ForPullRequest> {
-    const at = await whereabouts(caller, worklog, flow)
-    const path = `${folderOf(at)}/${SUMMARY}`
-    const unchanged = (message: string) => ({
-      text: given,
-      section: null,
-      ...at,
-      warnings: [{ file: `${caller.work}/${path}`, line: 1, message }],
-    })
+    // Whoever pipes a body through here would lose it to an empty answer.
+    const done = await regardless(caller, flow, () => sectionIn(caller, given, flow), 'nothing was changed')
+    if (!('hindered' in done)) return done
+    return { text: given, section: null, ...meant(caller, flow), warnings: [done.hindered] }
+  },
+})
+
+async function sectionIn(caller: Caller, given: string, flow: Workflow | undefined): Promise<ForPullRequest> {
+  const at = await whereabouts(caller, worklog, flow)
+  const path = `${folderOf(at)}/${SUMMARY}`
+  const unchanged = (message: string) => ({
+    text: given,
+    section: null,
+    ...at,
+    warnings: [{ file: `${caller.work}/${path}`, line: 1, message }],
+  })
+  try {
     if ((await caller.documents.read(path)) === undefined) {
       return unchanged(`is not there; write it first: punchlist worklog summary --session ${at.session}`)
     }
-    const session = await readSession(caller, at)
-    if (session.told.length === 0) return unchanged(`nobody has a worklog in session ${at.session} any more`)
-    const section = pullRequestSection(overviewIn(session))
-    return { text: merged(given, section), section, ...at, warnings: [...session.warnings] }
-  },
-})
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return unchanged(error.message)
+  }
+  const session = await readSession(caller, at)
+  if (session.told.length === 0) return unchanged(`nobody has a worklog in session ${at.session} any more`)
+  const section = pullRequestSection(overviewIn(session))
+  return { text: merged(given, section), section, ...at, warnings: [...session.warnings] }
+}
 
 export const worklogProtocol = operation({
   name: 'worklog_protocol',
