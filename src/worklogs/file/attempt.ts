@@ -45,9 +45,14 @@ export function tells(text: string, wanted: Account): boolean {
 
 /** The text with a block below the line that ends here, blank lines before and after it. */
 export function below(text: string, end: number, block: string): string {
-  const next = text.indexOf('\n', end) + 1
-  const follows = next > 0 && /^[ \t\r]*[^ \t\r\n]/.test(lineAt(text, next))
-  return `${text.slice(0, end)}\n\n${block}${follows ? '\n' : ''}${text.slice(end)}`
+  return `${text.slice(0, end)}\n\n${block}${/\S/.test(lineAfter(text, end)) ? '\n' : ''}${text.slice(end)}`
+}
+
+/** The text with items below the one that ends here. Text right behind them would become theirs. */
+export function listedBelow(text: string, end: number, items: readonly string[]): string {
+  const next = lineAfter(text, end)
+  const gap = /\S/.test(next) && !/^\s*(?:[-*+]|\d+[.)]|#+)\s/.test(next) ? '\n' : ''
+  return `${text.slice(0, end)}\n${items.join('\n')}${gap}${text.slice(end)}`
 }
 
 /** The indentation and the marker of an item that comes after this one. */
@@ -57,7 +62,9 @@ export function nextMarker(text: string, { start, marker }: ItemPlace, steps = 1
   return indent + (digits === undefined ? sign : `${Number(digits) + steps}${sign.at(-1)}`)
 }
 
-function lineAt(text: string, start: number): string {
+function lineAfter(text: string, end: number): string {
+  const start = text.indexOf('\n', end) + 1
+  if (start === 0) return ''
   const newline = text.indexOf('\n', start)
   return text.slice(start, newline < 0 ? text.length : newline)
 }

@@ -25,6 +25,8 @@ export class Blocks {
   lazy = false
   /** The end of the last line before this one that is not blank. */
   before = 0
+  /** The end of the last line before this one that is in an item and not blank. */
+  inner = 0
   /** What was passed over, and whether it was fenced code. */
   readonly passed: { readonly start: number; readonly end: number; readonly fenced: boolean }[] = []
 
@@ -54,6 +56,7 @@ export class Blocks {
     const { text } = this
     let start = this.at
     while (start < text.length) {
+      if (this.depth > 0) this.inner = this.last
       const newline = text.indexOf('\n', start)
       const end = newline < 0 ? text.length : newline
       this.at = end + 1
@@ -76,6 +79,7 @@ export class Blocks {
       }
       start = this.at
     }
+    if (this.depth > 0) this.inner = this.last
     this.before = this.last
     return false
   }

@@ -1,6 +1,6 @@
 import { oneLine, trimmed } from '../../core/markdown.ts'
 import { readerOf } from './account.ts'
-import { attempt, below, nextMarker, sure } from './attempt.ts'
+import { attempt, below, listedBelow, nextMarker, sure } from './attempt.ts'
 import { namedFiles, storedFiles } from './file-names.ts'
 import { inert, inertSubject } from './inert.ts'
 import { withKey } from './key-lines.ts'
@@ -57,9 +57,7 @@ export function withSubtasks(body: string, number: number, texts: readonly strin
   if (boxes.length === 0) return body
   const at = place.list?.end ?? place.lead
   const lines = boxes.map((box, n) => `${place.list ? nextMarker(body, place.list, n + 1) : '-'} [ ] ${box}`)
-  const after = place.list
-    ? `${body.slice(0, at)}\n${lines.join('\n')}${body.slice(at)}`
-    : below(body, at, lines.join('\n'))
+  const after = place.list ? listedBelow(body, at, lines) : below(body, at, lines.join('\n'))
   const before = place.signs.filter(sign => sign < at).length
   const added = boxes.map(text => ({ text, done: false }))
   return sure(after, instead({ subtasks: section.subtasks.toSpliced(before, 0, ...added) }), number)
@@ -87,15 +85,15 @@ export function withDecision(body: string, number: number, text: string): string
   }
   const { item, end } = place.decisions
   if (!item) return sure(below(body, end, `- ${inert(decision)}`), wanted, number)
-  const line = `${nextMarker(body, item)} ${inert(decision)}`
-  return sure(`${body.slice(0, end)}\n${line}${body.slice(end)}`, wanted, number)
+  return sure(listedBelow(body, end, [`${nextMarker(body, item)} ${inert(decision)}`]), wanted, number)
 }
 
 /** The text with what came of a task. What is not given stays as it is. */
 export function withOutcome(body: string, number: number, outcome: Outcome): string {
   const { section, instead } = attempt(body, number)
   const completed = bare(oneLine(outcome.completed ?? '')) ?? section.completed
-  const files = outcome.files && outcome.files.length > 0 ? storedFiles(outcome.files) : section.files
+  const touched = storedFiles(outcome.files ?? [])
+  const files = touched.length > 0 ? touched : section.files
   const ward = oneLine(outcome.ward ?? '') || section.ward
   const failure = reasonAsRead(outcome.failure ?? '') || section.failure
   let after = body

@@ -1,3 +1,4 @@
+import { accountOf } from './account.ts'
 import { attempt, below } from './attempt.ts'
 import { KEYS, type KeyName } from './keys.ts'
 import type { KeyPlace } from './layout.ts'
@@ -15,13 +16,21 @@ export function withKey(body: string, number: number, name: KeyName, value: stri
   return `${body.slice(0, next.start)}${lineLike(body, next, name, value)}\n${body.slice(next.start)}`
 }
 
-/** A list that stands below instead of a value goes with it. */
+/** A list that stands below instead of a value goes with it, unless there are check boxes in it. */
 function replaced(body: string, { value: from, valueEnd, end, listEnd }: KeyPlace, value: string): string {
-  return body.slice(0, from) + gap(body[from - 1]!) + value + body.slice(listEnd > end ? listEnd : valueEnd)
+  const head = body.slice(0, from) + gap(body[from - 1]!) + value
+  const shorter = head + body.slice(listEnd > end ? listEnd : valueEnd)
+  return listEnd > end && boxesIn(shorter) !== boxesIn(body) ? head + body.slice(valueEnd) : shorter
 }
 
-function after(body: string, { end, listEnd }: KeyPlace, line: string): string {
-  return listEnd > end ? below(body, listEnd, line) : `${body.slice(0, end)}\n${line}${body.slice(end)}`
+function boxesIn(body: string): string {
+  return JSON.stringify(accountOf(body).sections.map(({ subtasks }) => subtasks))
+}
+
+/** Below a line with a value, but above one with a list: what belongs to that may go on behind it. */
+function after(body: string, { start, end, listEnd }: KeyPlace, line: string): string {
+  if (listEnd > end) return `${body.slice(0, start)}${line}\n${body.slice(start)}`
+  return `${body.slice(0, end)}\n${line}${body.slice(end)}`
 }
 
 /** With the marker, the emphasis and the colon of another key. */

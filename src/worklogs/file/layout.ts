@@ -22,7 +22,7 @@ export class Place {
   readonly keys: KeyPlace[] = []
   /** For each of its check boxes, where the sign stands that says whether it is done. */
   readonly signs: number[] = []
-  /** The item of the last box that is neither among decisions nor in the reason of a failure. */
+  /** The item of the last box that is not among decisions. */
   list: ItemPlace | undefined
   /** Where its last decisions end, and the item that is the last of them. */
   decisions: { end: number; item: ItemPlace | undefined } | undefined

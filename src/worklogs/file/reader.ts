@@ -97,6 +97,8 @@ export class Reader {
   }
 
   private listItem(): void {
+    // What stands in the reason of a failure is text, check boxes too.
+    if (this.failing) return
     const { blocks, text } = this
     const { start, from, end, marker, outer } = blocks
     if (outer) {
@@ -112,13 +114,14 @@ export class Reader {
       this.box = box
       this.section.subtasks.push(box)
       this.place.signs.push(from + 1)
-      if (!this.deciding && !this.failing) this.place.list = this.item
+      if (!this.deciding) this.place.list = this.item
       this.files = undefined
     }
     if (this.deciding) {
       if (outer) this.fresh = true
-      this.decided(outer ? (boxed ? words : asRead(words)) : text.slice(marker, end).trim())
-    } else if (this.section && !this.failing && !boxed) this.keyOrFile(words)
+      if (outer) this.decided(boxed ? words : asRead(words))
+      else this.decided(`${text.slice(marker, from).trim()} ${words}`.trim())
+    } else if (this.section && !boxed) this.keyOrFile(words)
   }
 
   private keyOrFile(words: string): void {
@@ -135,7 +138,7 @@ export class Reader {
 
   private plain(): void {
     const { blocks, text } = this
-    if (!this.failing && (!blocks.inside || blocks.lazy) && this.named()) return
+    if (this.failing || ((!blocks.inside || blocks.lazy) && this.named())) return
     const { continues, inside } = blocks
     if (!this.deciding && !this.box && !this.item && !this.files) return
     const words = text.slice(blocks.from, blocks.end).trim()
@@ -223,7 +226,7 @@ export class Reader {
   }
 
   private closeItem(): void {
-    if (this.item) this.item.end = this.blocks.before
+    if (this.item) this.item.end = this.blocks.inner
     this.item = undefined
   }
 
