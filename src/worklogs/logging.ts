@@ -49,7 +49,11 @@ export async function beginTask(
     if (section.subject !== subject) throw anotherSubject(item, section)
     return isOver(section) ? body : withSubtasks(body, number, subtasks)
   }
-  return await rewrite(caller, item, change, `Task #${number} begun: ${subject}`, 'active')
+  const why = `Task #${number} begun: ${subject}`
+  const begun = await rewrite(caller, item, change, why)
+  // Only afterwards: a move that somebody else has meanwhile made would leave the text behind.
+  const moved = { id: item.id, known: begun.item, to: 'active', by: caller.by, at: claimed, why }
+  return { ...begun, item: await move(caller.store, worklog, moved) }
 }
 
 export async function checkOff(caller: Caller, item: Worklog, number: number, subtask: number): Promise<Told> {
