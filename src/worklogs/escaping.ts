@@ -26,13 +26,13 @@ const APART = '\u200b'
 const CALLS = /@|#(?=\d)|\bgh-(?=\d)|:(?=\/\/)|www(?=\.)/gi
 
 function oneLineOf(text: string, max: number): string {
-  const line = text.replace(/\s+/g, ' ').trim().toWellFormed()
+  const line = (/\s{2}|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ') : text).trim().toWellFormed()
   return harmless(line.length > max ? cut(line, max) : line)
 }
 
 function cut(line: string, max: number): string {
   // Twice as many units hold more than `max` characters, however wide they are.
-  const characters = [...line.slice(0, 2 * max + 1)]
+  const characters = Array.from(line.slice(0, 2 * max + 1))
   return characters.length > max
     ? `${characters
         .slice(0, max - 1)
@@ -43,12 +43,16 @@ function cut(line: string, max: number): string {
 
 function inert(line: string): string {
   if (!LIVE.test(line)) return line
+  const escaped = line.replace(SIGNS, '\\$&')
+  const safe = /[&<>]/.test(escaped) ? withoutHtml(escaped) : escaped
+  return safe.replace(/^(?:(?=[#+-])|\d{1,9}(?=[.)]))/, '$&\\')
+}
+
+function withoutHtml(line: string): string {
   return line
-    .replace(SIGNS, '\\$&')
     .replace(/&(?=#?[\da-z]+;)/gi, '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    .replace(/^(?:(?=[#+-])|\d{1,9}(?=[.)]))/, '$&\\')
 }
 
 /** Where none of these is, nothing is to be done. */

@@ -1,8 +1,11 @@
 import type { Unreadable } from '../core/store.ts'
 import { forPullRequest } from './escaping.ts'
-import { isCompleted, type Overview, type Progress } from './progress.ts'
+import { isCompleted, type Overview } from './progress.ts'
 import type { TaskSection } from './record.ts'
 import { wardVerdict } from './verdict.ts'
+
+/** More than these are only counted. */
+const MOST = 50
 
 /**
  * What a reviewer must know, the worst first: who is missing, what failed, what
@@ -11,34 +14,44 @@ import { wardVerdict } from './verdict.ts'
  */
 export function knownIssues({ workers, unread }: Overview): string[] {
   const done = new Set(workers.flatMap(one => one.tasks.filter(isCompleted).map(({ number }) => number)))
-  const found = workers.flatMap(one =>
-    one.tasks.flatMap(task => (isCompleted(task) || !done.has(task.number) ? (issueWith(one, task) ?? []) : [])),
-  )
-  return [...unread.map(missing), ...found.toSorted((one, other) => one.rank - other.rank).map(({ text }) => text)]
+  const found = workers
+    .flatMap(({ worker, tasks }) => tasks.map(task => ({ worker, task, rank: rankOf(task) })))
+    .filter(({ task, rank }) => rank < FINE && (isCompleted(task) || !done.has(task.number)))
+    .toSorted((one, other) => one.rank - other.rank)
+  const all = unread.length + found.length
+  const missing = unread.slice(0, MOST).map(unreadable)
+  const shown = found.slice(0, MOST - missing.length).map(({ worker, task }) => told(worker, task))
+  return [...missing, ...shown, ...(all > MOST ? [`and ${all - MOST} more`] : [])]
 }
 
-function missing({ file, line, message }: Unreadable): string {
+const FINE = 4
+
+function rankOf(task: TaskSection): number {
+  if (task.status === 'failed') return 0
+  if (!isCompleted(task)) return 1
+  if (wardFailed(task)) return 2
+  return task.subtasks.every(({ done }) => done) ? FINE : 3
+}
+
+function wardFailed({ ward }: TaskSection): boolean {
+  return ward !== null && wardVerdict(ward) === 'failed'
+}
+
+function unreadable({ file, line, message }: Unreadable): string {
   return `${forPullRequest(file, 300)} could not be read, line ${line}: ${forPullRequest(message, 200)}`
 }
 
-interface Issue {
-  readonly rank: number
-  readonly text: string
-}
-
-function issueWith({ worker }: Progress, task: TaskSection): Issue | undefined {
+function told(worker: string, task: TaskSection): string {
+  const subject = forPullRequest(task.subject)
   // Not `#1`, which would be a link to an issue of that number.
-  const what = `**${forPullRequest(worker)}**: task ${task.number} (${forPullRequest(task.subject)})`
+  const what = `**${forPullRequest(worker)}**: task ${task.number}${subject && ` (${subject})`}`
   const open = openSubtasks(task)
   const left = open ? `; ${open}` : ''
-  if (task.status === 'failed') {
-    return { rank: 0, text: `${what} failed: ${forPullRequest(task.failure ?? 'no reason given', 200)}${left}` }
-  }
-  if (!isCompleted(task)) return { rank: 1, text: `${what} was not finished${left}` }
-  if (task.ward !== null && wardVerdict(task.ward) === 'failed') {
-    return { rank: 2, text: `${what} was completed, its ward result is: ${forPullRequest(task.ward, 200)}${left}` }
-  }
-  return open ? { rank: 3, text: `${what} was completed with ${open}` } : undefined
+  if (task.status === 'failed')
+    return `${what} failed: ${forPullRequest(task.failure || 'no reason given', 200)}${left}`
+  if (!isCompleted(task)) return `${what} was not finished${left}`
+  if (wardFailed(task)) return `${what} was completed, its ward result is: ${forPullRequest(task.ward!, 200)}${left}`
+  return `${what} was completed with ${open}`
 }
 
 function openSubtasks({ subtasks }: TaskSection): string | undefined {

@@ -19,7 +19,7 @@ export interface Progress {
   readonly decisions: readonly Decision[]
 }
 
-export interface Decision {
+interface Decision {
   readonly text: string
   /** null for one that stands outside of every task. */
   readonly task: number | null
@@ -79,7 +79,7 @@ export function overviewOf(
   return {
     workers,
     unread,
-    plans: [...new Set(workers.flatMap(({ plan_path }) => plan_path ?? []))],
+    plans: [...new Set(workers.flatMap(({ plan_path }) => plan_path || []))],
     total_tasks: tasks.length,
     completed_tasks: sum(one => one.tasks_completed),
     total_subtasks: sum(one => one.subtasks_total),

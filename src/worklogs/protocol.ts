@@ -1,6 +1,6 @@
 import { oneLine } from '../core/markdown.ts'
 import type { Whereabouts } from '../core/session.ts'
-import { quotedName, shellWord, yamlText } from './quoting.ts'
+import { jsonText, quotedName, shellWord, yamlLine } from './quoting.ts'
 
 export interface Assignment extends Whereabouts {
   readonly worker: string
@@ -96,11 +96,11 @@ function option(name: string, value: string): string {
 function byTool(given: Assignment): string {
   const { worker, workflow, role = 'ROLE', plan = 'PLAN' } = given
   const call = (verb: string, input: string) => {
-    const flow = workflow === 'work' ? '' : `"workflow":${JSON.stringify(workflow)}`
-    return `   worklog_${verb} {${[`"name":${JSON.stringify(worker)}`, input, flow].filter(Boolean).join(',')}}`
+    const flow = workflow === 'work' ? '' : `"workflow":${jsonText(workflow)}`
+    return `   worklog_${verb} {${[`"name":${jsonText(worker)}`, input, flow].filter(Boolean).join(',')}}`
   }
   return told([
-    [call('open', `"role":${JSON.stringify(role)},"plan":${JSON.stringify(plan)}`), unsaid(given)],
+    [call('open', `"role":${jsonText(role)},"plan":${jsonText(plan)}`), unsaid(given)],
     [call('task', '"task":N,"subject":"SUBJECT","subtask":["STEP","STEP"]')],
     [call('check', '"task":N,"subtask":K'), 'Steps count from 1.'],
     [call('complete', '"task":N,"file":["PATH"],"ward":"RESULT"'), REFUSED],
@@ -116,10 +116,10 @@ function byHand(given: Assignment): string {
     [
       `   create the file ${quotedName(path)}, beginning with
 ---
-worker: ${yamlText(worker)}
-role: ${yamlText(role)}
+${yamlLine('worker', worker)}
+${yamlLine('role', role)}
 status: active
-plan_path: ${yamlText(plan)}
+${yamlLine('plan_path', plan)}
 ---`,
       `These four keys and no others: whatever can be counted is counted from what follows. ${unsaid(given) ?? ''}`.trim(),
     ],

@@ -105,7 +105,7 @@ function isBlank(line: Line | undefined): boolean {
 
 /** With the break that ends its last line, and a blank one after that. */
 function withLine(body: string, { start, end }: Range): Range {
-  const after = /(?:\r\n|\n|\r)?(?:[ \t]*(?:\r\n|\n|\r))?/y
+  const after = /(?:\r?\n)?(?:[ \t]*\r?\n)?/y
   after.lastIndex = end
   after.exec(body)
   return { start, end: Math.max(end, after.lastIndex) }

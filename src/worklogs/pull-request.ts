@@ -31,18 +31,18 @@ ${END}
 /** A body with the section: in place of an earlier one, else at its end. Every other byte is as it was. */
 export function merged(body: string, section: string): string {
   // Bodies that were written in a browser have CRLF.
-  const eol = /\r\n|\n|\r/.exec(body)?.[0] ?? '\n'
+  const eol = /\r?\n|\r$/.exec(body)?.[0].startsWith('\r') ? '\r\n' : '\n'
   const text = section.trim().replaceAll('\n', eol)
   const { rest, at } = withoutSections(body)
   const place = clearPlace(rest, at ?? rest.length)
   const [before, after] = [rest.slice(0, place), rest.slice(place)]
-  if (place === at) return before + text + (/^[^\r\n]/.test(after) ? eol : '') + after
-  const gap = before === '' || /(?:^|\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)$/.test(before) ? '' : eol
-  return before + (/[^\r\n]$/.test(before) ? eol : '') + gap + text + eol + (after && eol) + after
+  // HTML goes on to the next blank line, and would take in our heading.
+  const gap = before === '' || /(?:^|\n)[ \t]*\r?\n$/.test(before) ? '' : before.endsWith('\n') ? eol : eol + eol
+  const end = place === at ? (after === '' || /^\r?\n/.test(after) ? '' : eol) : after === '' ? eol : eol + eol
+  return before + gap + text + end + after
 }
 
 const MOST_DECISIONS = 5
-const MOST_ISSUES = 50
 
 /** New dependencies, changes of architecture and deviations from the plan first, then the newest. */
 function keyDecisions({ workers }: Overview): string {
@@ -70,8 +70,9 @@ function timeOf(text: string | null): number {
 }
 
 function issueList(overview: Overview): string {
-  const issues = knownIssues(overview)
-  const more = issues.length - MOST_ISSUES
-  const lines = more > 0 ? [...issues.slice(0, MOST_ISSUES), `and ${more} more`] : issues
-  return lines.length > 0 ? lines.map(line => `- ${line}`).join('\n') : '- None'
+  return (
+    knownIssues(overview)
+      .map(line => `- ${line}`)
+      .join('\n') || '- None'
+  )
 }

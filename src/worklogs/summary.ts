@@ -1,15 +1,18 @@
+import { keyLine, whole } from '../core/yaml/writing.ts'
 import { cell } from './escaping.ts'
 import type { Overview } from './progress.ts'
-import { yamlText } from './quoting.ts'
 
 /** The summary of a session, a document of its own. */
 export function summaryText(overview: Overview, generated: string): string {
   const { workers, plans, unread } = overview
-  const decisions = workers.flatMap(one => one.decisions.map(({ text }) => `- **${cell(one.worker)}**: ${cell(text)}`))
+  const decisions = workers.flatMap(one => {
+    const worker = cell(one.worker)
+    return one.decisions.map(({ text }) => `- **${worker}**: ${cell(text)}`)
+  })
   const parts = [
     `---
 generated: ${generated}
-plan: ${plans.length > 1 ? `[${plans.map(yamlText).join(', ')}]` : (plans.map(yamlText)[0] ?? null)}
+${keyLine('plan', plans.length > 1 ? plans.map(whole) : (plans.map(whole)[0] ?? null))}
 workers: ${workers.length}
 total_tasks: ${overview.total_tasks}
 completed_tasks: ${overview.completed_tasks}

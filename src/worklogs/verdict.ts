@@ -11,7 +11,7 @@ export function wardVerdict(text: string): WardVerdict {
     .toLowerCase()
     .replace(/[*_`]+/g, ' ')
     .trim()
-  const ran = said.replace(NOTHING_FAILED, ' ')
+  const ran = /fail|error/.test(said) ? said.replace(NOTHING_FAILED, ' ') : said
   const own = /^(passed|failed|not run):/.exec(said)?.[1]
   // What follows our own verdict are commands, and what somebody reported: both may be called anything.
   if (own === 'passed') return SOME_FAILED.test(ran.split(' (reported:')[0]!) ? 'failed' : 'passed'
