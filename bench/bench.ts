@@ -7,6 +7,7 @@ import { queuePostgres } from './queue-postgres.ts'
 import { queueSqlite } from './queue-sqlite.ts'
 import { sqlite } from './sqlite.ts'
 import { startup } from './startup.ts'
+import { worklog } from './worklog.ts'
 
 /** Everything we hold ourselves to, side by side with the bare operation, as ratios. Names choose some: `npm run bench -- sqlite`. */
 const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
@@ -18,6 +19,7 @@ const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   'queue-sqlite': queueSqlite,
   'queue-postgres': queuePostgres,
   directories,
+  worklog,
 }
 
 const wanted = process.argv.slice(2)
