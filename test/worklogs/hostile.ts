@@ -3,6 +3,10 @@ import fc from 'fast-check'
 /** What breaks tables, leaves lists, opens HTML, calls people or moves a terminal's cursor. */
 const PIECES = [
   'a|b',
+  "it's",
+  '"',
+  '; $(touch x)',
+  '--',
   '\\|',
   '\\',
   '|',

@@ -13,7 +13,12 @@ describe('how far a worker is', () => {
       decisions: ['tried the cache'],
     })
     const second = attempt(2, { status: 'in_progress', subtasks: boxes(false) })
-    const third = attempt(1, { completed: '2026-11-16T06:00:00Z', subtasks: boxes(true), decisions: ['no cache', 'b'] })
+    const third = attempt(1, {
+      claimed: '2026-11-16T05:30:00Z',
+      completed: '2026-11-16T06:00:00Z',
+      subtasks: boxes(true),
+      decisions: ['no cache', 'b'],
+    })
     expect(worked('alice', [first, second, third], { decisions: ['outside'], role: null, plan_path: null })).toEqual({
       worker: 'alice',
       role: 'unknown',
@@ -164,6 +169,7 @@ describe('a ward result', () => {
     '',
     'not run',
     'not run: the wards are not trusted here (reported: passed)',
+    'not run: the wards are not trusted here (reported: 2 failed)',
     'not yet run',
     "wasn't run",
     'skipped',

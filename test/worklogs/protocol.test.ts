@@ -115,6 +115,7 @@ describe('the protocol for a prompt', () => {
   test('names that a shell or YAML takes for something else are quoted', () => {
     const dashed = protocolText({ ...ALICE, worker: '-x', root: '/a b', via: 'cli' })
     expect(dashed).toContain("punchlist worklog close --session 20261116-051200 --root '/a b' -- -x\n")
+    expect(protocolText({ ...ALICE, plan: '--x', via: 'cli' })).toContain(' --plan=--x --session ')
     const word = protocolText({ ...ALICE, worker: 'no', plan: '1e3', path: '/a b/no.md', via: 'files' })
     expect(word).toContain('worker: "no"\n')
     expect(word).toContain('plan_path: "1e3"\n')

@@ -64,6 +64,12 @@ describe('a body gets the section', () => {
       `${now}\n\nTitle\n---\n`,
     ],
     ['one that lost its end, up to a whole one', `${BEGIN}\nx\n${old}\ny\n`, `${now}\ny\n`],
+    [
+      'one that lost its end, and keeps what comes before a whole one',
+      `${BEGIN}\nx\n\n## Mine\n\n${old}\n`,
+      `${now}\n\n## Mine\n\n`,
+    ],
+    ['one in the midst of a comment', `A\n\n<!-- b\n${old}\nc -->\n`, `A\n\n${now}\n\n<!-- b\n\nc -->\n`],
     ['one of another program', `A\n\n${FOREIGN}\n\n## B\n`, `A\n\n${now}\n\n## B\n`],
     ['one of another program, at the end', `A\n\n${FOREIGN}\n`, `A\n\n${now}\n`],
     ['one of another program, up to a line across', `${FOREIGN}\n\n---\nGenerated.\n`, `${now}\n\n---\nGenerated.\n`],

@@ -81,20 +81,24 @@ describe('the section of a pull request', () => {
     ])
   })
 
-  test('a time that is none makes a decision old, and no zone is UTC', () => {
-    const of = (completed: string, said: string) => attempt(1, { completed, decisions: [said] })
-    const workers = [
-      worked('a', [of('Tuesday 5', 'x')]),
-      worked('b', [of('2026-11-16 09:00', 'nine')]),
-      worked('c', [of('2026-11-16T08:30:00Z', 'half past eight')]),
-      worked('d', [of('2026-11-16', 'midnight')]),
-    ]
-    expect(decisionsIn(pullRequestSection(session(...workers))).map(line => line.slice(4, 5))).toEqual([
-      'b',
-      'c',
-      'd',
-      'a',
-    ])
+  test('a time that is none makes a decision old, and no zone is UTC, wherever it is read', () => {
+    const of = (completed: string) => attempt(1, { completed, decisions: ['x'] })
+    const overview = session(
+      worked('a', [of('Tuesday 5')]),
+      worked('b', [of('2026-11-16 09:00')]),
+      worked('c', [of('2026-11-16T08:30:00Z')]),
+      worked('d', [of('2026-11-16')]),
+    )
+    const { TZ } = process.env
+    try {
+      for (const zone of ['Asia/Tokyo', 'America/New_York']) {
+        process.env['TZ'] = zone
+        expect(decisionsIn(pullRequestSection(overview)).map(line => line.slice(4, 5))).toEqual(['b', 'c', 'd', 'a'])
+      }
+    } finally {
+      if (TZ === undefined) delete process.env['TZ']
+      else process.env['TZ'] = TZ
+    }
   })
 
   test('exactly five decisions are all there are', () => {
