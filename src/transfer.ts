@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { alreadyThere, repeated } from './core/keeping.ts'
-import type { Content, FieldType, Item, Kind } from './core/kind.ts'
+import type { Content, FieldType, FileForm, Item, Kind } from './core/kind.ts'
 import type { Fields } from './core/lifecycle.ts'
 import { checked } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
@@ -102,9 +102,9 @@ export async function importInto(store: Store, document: unknown): Promise<Impor
 async function refuseTwins(store: Store, kind: Kind, items: readonly Kept[]): Promise<void> {
   const identities = items.map(({ fields }) => fields['identity']).filter(identity => typeof identity === 'string')
   const twins = [...repeated(items.map(({ id }) => id)), ...repeated(identities)]
-  for (const identity of identities) {
-    const [held] = await store.find(kind, { where: { identity }, limit: 1 })
-    if (held) twins.push(held.id)
+  for (let n = 0; n < identities.length; n += PAGE) {
+    const held = await store.find(kind, { where: { identity: identities.slice(n, n + PAGE) } })
+    twins.push(...held.map(({ id }) => id))
   }
   if (twins.length > 0) throw alreadyThere(kind, twins)
 }
@@ -129,7 +129,8 @@ async function keptFrom(store: Store, kind: Kind, item: Item): Promise<Kept> {
     token: item.token,
     fields: Object.fromEntries(names.map(name => [name, all[name] ?? null])),
     texts,
-    history: kind.file ? history.filter(({ from, to }) => from !== to) : history,
+    // A file that tells its own history tells of moves alone.
+    history: kind.file?.history ? history.filter(({ from, to }) => from !== to) : history,
   }
 }
 
@@ -155,7 +156,7 @@ function refuseStrangeFields(kind: Kind, { id, fields, texts, history }: Kept): 
     if (!kind.file.isItem(name) || /[/\\\0]/.test(name) || Buffer.byteLength(name) > LONGEST_NAME)
       wrong.push(kind.file.name)
     else if (kind.idOf && kind.idOf(fields) !== id) wrong.push('id')
-    else if ('message' in kind.file.read(kind.file.write({ fields, texts, history }), name, list)) wrong.push('fields')
+    else wrong.push(...unlike(kind.file, { fields, texts, history }, name, list))
   }
   if (wrong.length === 0) return
   throw new Problem(
@@ -164,6 +165,13 @@ function refuseStrangeFields(kind: Kind, { id, fields, texts, history }: Kept): 
     'Import a document that punchlist export made; nothing was written.',
     { id, wrong },
   )
+}
+
+/** What a file of these fields would say otherwise: who an item is must not depend on where it is kept. */
+function unlike(form: FileForm, content: Content, name: string, list: Record<string, string>): string[] {
+  const read = form.read(form.write(content), name, list)
+  if ('message' in read) return ['fields']
+  return (read.fields['identity'] ?? null) === (content.fields['identity'] ?? null) ? [] : ['identity']
 }
 
 /** Whether every engine can keep a value: one of them has integers of 32 bits and no NUL in texts. */

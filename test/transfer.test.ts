@@ -189,6 +189,7 @@ describe('a document that was made up', () => {
     history: [{ at: '2026-01-01T00:00:00.000Z', from: null, to: 'ready', by: 'x', why: null }],
     ...more,
   })
+  const finding = { finding_id: 'F', source_ref: 'r' }
   const other = item({ id: 'work/s1/review/002' }, { issue_id: '002', file: '002-ready-p2-x.md' })
   /** Whole items of other kinds, which are taken in first. */
   const plan = async () => {
@@ -215,9 +216,10 @@ describe('a document that was made up', () => {
     'a kind of its own': [item({ kind: 'secret' })],
     'one id twice': [item(), item()],
     'one finding twice': [
-      item({}, { identity: 'same', finding_id: 'F', source_ref: 'r' }),
-      { ...other, fields: { ...other.fields, identity: 'same', finding_id: 'F', source_ref: 'r' } },
+      item({}, { ...finding, identity: '["work","s1","F","r"]' }),
+      { ...other, fields: { ...other.fields, ...finding, identity: '["work","s1","F","r"]' } },
     ],
+    'the identity of another finding': [item({}, { ...finding, identity: '["work","s1","F","s"]' })],
     'a text that is none': [item({ texts: { body: 7 } })],
     'a history that is none': [item({ history: [{ to: 'x' }] })],
     nothing: ['x'],

@@ -122,7 +122,9 @@ async function patiently<T extends Item>(
   decide: (item: T) => Promise<T>,
 ): Promise<T> {
   let { known } = wanted
+  const began = Date.now()
   for (let attempt = 1; ; attempt++) {
+    const tried = Date.now()
     const item = known ?? (await store.find(kind, { where: { ...where, id }, limit: 1 }))[0]
     known = undefined
     if (!item) throw notFound(kind, id)
@@ -131,19 +133,23 @@ async function patiently<T extends Item>(
     try {
       return await decide(item)
     } catch (error) {
-      if (!(error instanceof Problem && error.code === 'changed_meanwhile') || attempt === PATIENCE) throw error
+      const beaten = error instanceof Problem && error.code === 'changed_meanwhile'
+      if (!beaten || Date.now() - began > PATIENCE_MS) throw error
     }
-    await pause(attempt)
+    if (attempt > 1) await pause(attempt, Date.now() - tried)
   }
 }
 
-/** So often at most: five seconds of pauses, as a rule. */
-const PATIENCE = 40
+/** Of sixteen processes that did nothing but change one item, on two busy cores, the unluckiest was served after five seconds. */
+const PATIENCE_MS = 20_000
+const LONGEST_PAUSE_MS = 1_000
 
-/** Rivals for one item that came together come apart: the more often one was too late, the longer it may keep away. */
-async function pause(attempt: number): Promise<void> {
-  if (attempt < 2) return
-  const ms = Math.random() * Math.min(256, 2 ** attempt)
+/**
+ * Rivals that came together come apart: the more often one was too late, the
+ * longer it may keep away, measured by how long a try takes it.
+ */
+async function pause(attempt: number, tookMs: number): Promise<void> {
+  const ms = Math.random() * Math.min(LONGEST_PAUSE_MS, Math.max(1, tookMs) * 2 ** attempt)
   await new Promise(done => setTimeout(done, ms))
 }
 

@@ -119,7 +119,9 @@ export class FileStore implements Store {
   }
 
   async save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T> {
+    this.refuseStale(kind, change)
     return this.writing(writing => {
+      this.refuseStale(kind, change)
       const { item, file } = this.present(kind, change.id)
       const { fields, from } = change
       if (!stands(item, change)) throw whyNot(kind, item, change)
@@ -294,6 +296,13 @@ export class FileStore implements Store {
       })
       return taken
     }
+  }
+
+  /** What was decided on a revision that is past is refused before the lock is waited for, and before the file is read. */
+  private refuseStale(kind: Kind, change: Change): void {
+    if (change.revision === undefined) return
+    const [item] = this.ledger.find(kind, { where: { id: change.id } })
+    if (item && item.revision !== change.revision) throw whyNot(kind, item, change)
   }
 
   private present<T extends Item>(kind: Kind<T>, id: string): { item: T; file: Seen } {

@@ -39,7 +39,7 @@ export class Blocks {
   private open: 0 | 1 | 2 = 0
   private at = 0
   private last = 0
-  private unruly = 0
+  private uncommented = false
 
   constructor(text: string) {
     this.text = text
@@ -204,7 +204,10 @@ export class Blocks {
     const base = depth > 0 ? this.items[depth - 1]! : 0
     let end = -1
     if (code === TICK || code === TILDE) end = this.fences.endOf(first, this.end, base)
-    else if (code === LESS && this.text.startsWith('<!--', first)) end = this.fences.endOfComment(first, this.end, base)
+    else if (code === LESS && !this.uncommented && this.text.startsWith('<!--', first)) {
+      end = this.fences.endOfComment(first, this.end, base)
+      if (end < 0) this.uncommented = true
+    }
     if (end < 0) return false
     this.passed.push({ start: this.start, end, fenced: code !== LESS })
     this.last = end
@@ -235,16 +238,11 @@ export class Blocks {
   }
 
   private isRule(first: number, code: number): boolean {
-    // Up to here only one sign and spaces: what was no rule from further left is none from here either.
-    if (first < this.unruly) return false
     let count = 0
     for (let at = first; at < this.end; at++) {
       const each = this.text.charCodeAt(at)
       if (each === code) count++
-      else if (each !== SPACE && each !== TAB && each !== CR) {
-        this.unruly = at
-        return false
-      }
+      else if (each !== SPACE && each !== TAB && each !== CR) return false
     }
     return count > 2
   }

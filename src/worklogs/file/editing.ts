@@ -1,11 +1,10 @@
 import { oneLine, trimmed } from '../../core/markdown.ts'
-import type { TaskSection } from '../record.ts'
 import { readerOf } from './account.ts'
 import { attempt, below, listedBelow, nextMarker, sure } from './attempt.ts'
 import { namedFiles, storedFiles } from './file-names.ts'
 import { inert, inertSubject } from './inert.ts'
 import { withKey } from './key-lines.ts'
-import { bare, type KeyName } from './keys.ts'
+import { bare } from './keys.ts'
 import { reasonAsRead, withReason } from './reason.ts'
 
 /** What is known when a worker takes on a task. */
@@ -92,26 +91,18 @@ export function withDecision(body: string, number: number, text: string): string
 /** The text with what came of a task. What is not given stays as it is. */
 export function withOutcome(body: string, number: number, outcome: Outcome): string {
   const { section, instead } = attempt(body, number)
-  const { status } = outcome
   const completed = bare(oneLine(outcome.completed ?? '')) ?? section.completed
   const touched = storedFiles(outcome.files ?? [])
   const files = touched.length > 0 ? touched : section.files
   const ward = oneLine(outcome.ward ?? '') || section.ward
   const failure = reasonAsRead(outcome.failure ?? '') || section.failure
-  const keys: [KeyName, string | null, Partial<TaskSection>][] = [
-    ['Status', status, { status }],
-    ['Completed', completed, { completed }],
-    ['Files touched', namedFiles(files), { files }],
-    ['Ward Result', ward, { ward }],
-  ]
   let after = body
-  let told: Partial<TaskSection> = {}
-  for (const [name, value, part] of keys) {
-    if (value === null || JSON.stringify({ ...section, ...part }) === JSON.stringify(section)) continue
-    told = { ...told, ...part }
-    after = sure(withKey(after, number, name, value), instead(told), number)
-  }
-  return failure === section.failure ? after : withReason(after, number, failure!, instead({ ...told, failure }))
+  if (outcome.status !== section.status) after = withKey(after, number, 'Status', outcome.status)
+  if (completed !== section.completed) after = withKey(after, number, 'Completed', completed!)
+  if (files.join('\n') !== section.files.join('\n')) after = withKey(after, number, 'Files touched', namedFiles(files))
+  if (ward !== section.ward) after = withKey(after, number, 'Ward Result', ward!)
+  const wanted = instead({ status: outcome.status, completed, files, ward, failure })
+  return failure === section.failure ? sure(after, wanted, number) : withReason(after, number, failure!, wanted)
 }
 
 /** The text with what the wards said of a task. */
