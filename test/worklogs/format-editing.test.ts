@@ -196,6 +196,7 @@ describe('text that looks like something else', () => {
     ['> quote', '- \\> quote'],
     ['<!-- comment', '- \\<!-- comment'],
     ['---', '- \\---'],
+    ['--', '- \\--'],
     ['[a]: b', '- \\[a]: b'],
     ['\\[ ] escaped', '- \\\\[ ] escaped'],
     ['[arch] a', '- [arch] a'],

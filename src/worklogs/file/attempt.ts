@@ -1,7 +1,7 @@
 import { Problem } from '../../core/problem.ts'
 import type { Account, TaskSection } from '../record.ts'
-import { accountOf, readerOf } from './account.ts'
-import type { ItemPlace, Place } from './layout.ts'
+import { accountOf, placesIn } from './account.ts'
+import type { ItemPlace, Place } from './places.ts'
 
 /** The last attempt at a task in a text, and where its parts stand. */
 export interface Attempt {
@@ -14,12 +14,10 @@ export interface Attempt {
 }
 
 export function attempt(body: string, number: number): Attempt {
-  const reader = readerOf(body)
-  const { places, decisions, level } = reader
-  const sections: readonly TaskSection[] = reader.sections
+  const { sections, decisions, level, places } = placesIn(body)
   const index = sections.findLastIndex(section => section.number === number)
   if (index < 0) throw new Problem('not_found', `Task #${number} is not in the worklog`, 'Begin it first.', { number })
-  const section: TaskSection = sections[index]!
+  const section = sections[index]!
   return {
     section,
     place: places[index]!,

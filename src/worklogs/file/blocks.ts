@@ -1,4 +1,5 @@
 import { Fences } from './fences.ts'
+import { afterMarker, isGap, isMarker } from './markers.ts'
 
 /**
  * Goes through markdown line by line and stops at those that say something: a
@@ -39,7 +40,7 @@ export class Blocks {
   private open: 0 | 1 | 2 = 0
   private at = 0
   private last = 0
-  private uncommented = false
+  private unruly = 0
 
   constructor(text: string) {
     this.text = text
@@ -109,7 +110,7 @@ export class Blocks {
     const code = this.text.charCodeAt(first)
     if (this.indent > 3 && this.indent - (depth > 0 ? this.items[depth - 1]! : 0) > 3) {
       // Markdown takes a marker that is indented this far for text; whoever wrote it below an item meant another.
-      if (this.open === 1 && depth > 0 && this.isMarker(first, code)) return this.item(first, depth)
+      if (this.open === 1 && depth > 0 && isMarker(this.text, first, this.end)) return this.item(first, depth)
       return this.open === 0 ? this.pass(depth) : this.plain(first, depth)
     }
     switch (code) {
@@ -129,7 +130,7 @@ export class Blocks {
         this.open = 2
         return false
     }
-    return code < COLON && this.isMarker(first, code) ? this.item(first, depth) : this.plain(first, depth)
+    return code < COLON && isMarker(this.text, first, this.end) ? this.item(first, depth) : this.plain(first, depth)
   }
 
   private rule(depth: number): true {
@@ -147,7 +148,7 @@ export class Blocks {
   private heading(first: number): boolean {
     let at = first
     while (this.text.charCodeAt(at) === HASH) at++
-    if (at - first > 6 || !this.isGap(at)) return false
+    if (at - first > 6 || !isGap(this.text, at, this.end)) return false
     this.depth = 0
     this.open = 0
     this.kind = 'heading'
@@ -175,7 +176,7 @@ export class Blocks {
     let column = this.indent
     let code = this.text.charCodeAt(at)
     do {
-      const marked = this.afterMarker(at, code)
+      const marked = afterMarker(this.text, at)
       column += marked - at
       at = marked
       const edge = column
@@ -188,7 +189,7 @@ export class Blocks {
       const empty = at === this.end || code === CR
       this.items[this.depth++] = empty || column - edge > 4 ? edge + 1 : column
       if (empty) code = 0
-    } while (this.depth < DEEPEST && this.isMarker(at, code) && !this.isRule(at, code))
+    } while (this.depth < DEEPEST && isMarker(this.text, at, this.end) && !this.isRule(at, code))
     this.kind = 'item'
     this.from = at
     this.open = code === 0 ? 0 : 1
@@ -204,10 +205,7 @@ export class Blocks {
     const base = depth > 0 ? this.items[depth - 1]! : 0
     let end = -1
     if (code === TICK || code === TILDE) end = this.fences.endOf(first, this.end, base)
-    else if (code === LESS && !this.uncommented && this.text.startsWith('<!--', first)) {
-      end = this.fences.endOfComment(first, this.end, base)
-      if (end < 0) this.uncommented = true
-    }
+    else if (code === LESS && this.text.startsWith('<!--', first)) end = this.fences.endOfComment(first, this.end, base)
     if (end < 0) return false
     this.passed.push({ start: this.start, end, fenced: code !== LESS })
     this.last = end
@@ -215,34 +213,17 @@ export class Blocks {
     return true
   }
 
-  private isMarker(at: number, code: number): boolean {
-    if (code === DASH || code === STAR || code === PLUS) return this.isGap(at + 1)
-    if (code < ZERO || code > NINE) return false
-    const after = this.afterMarker(at, code)
-    return after > at && this.isGap(after)
-  }
-
-  /** Where a marker ends; where it begins when there is none. */
-  private afterMarker(first: number, code: number): number {
-    if (code === DASH || code === STAR || code === PLUS) return first + 1
-    let at = first
-    let digit = code
-    while (digit >= ZERO && digit <= NINE && at - first < 10) digit = this.text.charCodeAt(++at)
-    return at - first < 10 && (digit === DOT || digit === PAREN) ? at + 1 : first
-  }
-
-  /** Whether a space, a tab or the end of the line is here. */
-  private isGap(at: number): boolean {
-    const code = this.text.charCodeAt(at)
-    return at >= this.end || code === SPACE || code === TAB || code === CR
-  }
-
   private isRule(first: number, code: number): boolean {
+    // Up to here only one sign and spaces: what was no rule from further left is none from here either.
+    if (first < this.unruly) return false
     let count = 0
     for (let at = first; at < this.end; at++) {
       const each = this.text.charCodeAt(at)
       if (each === code) count++
-      else if (each !== SPACE && each !== TAB && each !== CR) return false
+      else if (each !== SPACE && each !== TAB && each !== CR) {
+        this.unruly = at
+        return false
+      }
     }
     return count > 2
   }
@@ -254,13 +235,8 @@ const TAB = 9
 const CR = 13
 const SPACE = 32
 const HASH = 35
-const PAREN = 41
 const STAR = 42
-const PLUS = 43
 const DASH = 45
-const DOT = 46
-const ZERO = 48
-const NINE = 57
 const COLON = 58
 const LESS = 60
 const QUOTE = 62

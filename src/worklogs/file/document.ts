@@ -3,7 +3,7 @@ import { damageIn, trimmed, unixLines } from '../../core/markdown.ts'
 import type { Passage } from '../../core/splices.ts'
 import { type Entry, type Frontmatter, frontmatterOf } from '../../core/yaml/frontmatter.ts'
 import { keysIn, linesOf } from '../../core/yaml/keys.ts'
-import { FRONTMATTER } from '../record.ts'
+import { FRONTMATTER, type FrontmatterKey } from '../record.ts'
 import { statusWord, textOf, type Values } from './values.ts'
 
 /** A worker's file: what it says, and where each part of that stands. */
@@ -16,7 +16,8 @@ export interface Document {
   readonly places: readonly (Entry | undefined)[]
   /** The lines that are none of ours. */
   readonly foreign: readonly string[]
-  /** The lines of a status that is none. */
+  /** The lines of ours that may be passed over: of a worker, and of a status that is none. */
+  readonly named: readonly string[]
   readonly odd: readonly string[]
   readonly body: string
   /** Where the body stands. */
@@ -33,6 +34,13 @@ export function documentOf(text: string): Document | Complaint {
   const { places, nodes, foreign } = known
   const [worker, role, word, plan_path] = nodes.map(node => textOf(node?.value)) as [Text, Text, Text, Text]
   const status = word === null ? 'unknown' : statusWord(word)
+  // Comments among them are foreign lines already.
+  const linesAt = (key: FrontmatterKey) => {
+    const [entry, node] = [places[FRONTMATTER.indexOf(key)], nodes[FRONTMATTER.indexOf(key)]]
+    return entry && node
+      ? linesOf(text, { ...entry, more: entry.more.filter(each => !node.comments.includes(each)) })
+      : []
+  }
   const passage = trimmed(text, front.after, text.length)
   return {
     front,
@@ -40,15 +48,11 @@ export function documentOf(text: string): Document | Complaint {
     values: { role, status: status ?? 'unknown', plan_path },
     places,
     foreign,
-    odd: status === undefined ? linesOf(text, places[placeOf('status')!]!) : [],
+    named: linesAt('worker'),
+    odd: status === undefined ? linesAt('status') : [],
     body: unixLines(text.slice(passage.start, passage.end)),
     passage,
   }
-}
-
-/** The lines that name another worker than the file is of. */
-export function strangerIn(text: string, { worker, places }: Document, name: string): string[] {
-  return worker === null || worker === name ? [] : linesOf(text, places[placeOf('worker')!]!)
 }
 
 type Text = string | null

@@ -1,10 +1,12 @@
 import { oneLine, trimmed } from '../../core/markdown.ts'
-import { readerOf } from './account.ts'
+import type { TaskSection } from '../record.ts'
+import { placesIn } from './account.ts'
 import { attempt, below, listedBelow, nextMarker, sure } from './attempt.ts'
+import { draftOf } from './draft.ts'
 import { namedFiles, storedFiles } from './file-names.ts'
 import { inert, inertSubject } from './inert.ts'
 import { withKey } from './key-lines.ts'
-import { bare } from './keys.ts'
+import { bare, type KeyName } from './keys.ts'
 import { reasonAsRead, withReason } from './reason.ts'
 
 /** What is known when a worker takes on a task. */
@@ -25,7 +27,7 @@ export interface Outcome {
 
 /** The text with one more section at its end. */
 export function withSection(body: string, { number, subject, claimed, subtasks }: NewSection): string {
-  const { level, sections, decisions } = readerOf(body)
+  const { level, sections, decisions } = placesIn(body)
   const boxes = distinct(subtasks)
   const words = inertSubject(subject)
   const keys = ['**Status**: in_progress', ...(oneLine(claimed) === '' ? [] : [`**Claimed**: ${oneLine(claimed)}`])]
@@ -35,18 +37,13 @@ export function withSection(body: string, { number, subject, claimed, subtasks }
     ...(boxes.length > 0 ? [boxes.map(box => `- [ ] ${box}`).join('\n')] : []),
   ].join('\n\n')
   const { end } = trimmed(body, 0, body.length)
-  const section = {
-    number,
-    subject: oneLine(subject),
+  const told = boxes.map(box => ({ text: box, done: false }))
+  const section: TaskSection = {
+    ...draftOf(number, oneLine(subject)),
     status: 'in_progress',
     claimed: bare(oneLine(claimed)),
-    completed: null,
-    subtasks: boxes.map(box => ({ text: box, done: false })),
-    files: [],
-    ward: null,
-    decisions: [],
-    failure: null,
-  } as const
+    subtasks: told,
+  }
   return sure(end === 0 ? text : below(body, end, text), { sections: [...sections, section], decisions }, number)
 }
 
@@ -91,18 +88,26 @@ export function withDecision(body: string, number: number, text: string): string
 /** The text with what came of a task. What is not given stays as it is. */
 export function withOutcome(body: string, number: number, outcome: Outcome): string {
   const { section, instead } = attempt(body, number)
+  const { status } = outcome
   const completed = bare(oneLine(outcome.completed ?? '')) ?? section.completed
   const touched = storedFiles(outcome.files ?? [])
   const files = touched.length > 0 ? touched : section.files
   const ward = oneLine(outcome.ward ?? '') || section.ward
   const failure = reasonAsRead(outcome.failure ?? '') || section.failure
+  const keys: [KeyName, string | null, Partial<TaskSection>][] = [
+    ['Status', status, { status }],
+    ['Completed', completed, { completed }],
+    ['Files touched', namedFiles(files), { files }],
+    ['Ward Result', ward, { ward }],
+  ]
   let after = body
-  if (outcome.status !== section.status) after = withKey(after, number, 'Status', outcome.status)
-  if (completed !== section.completed) after = withKey(after, number, 'Completed', completed!)
-  if (files.join('\n') !== section.files.join('\n')) after = withKey(after, number, 'Files touched', namedFiles(files))
-  if (ward !== section.ward) after = withKey(after, number, 'Ward Result', ward!)
-  const wanted = instead({ status: outcome.status, completed, files, ward, failure })
-  return failure === section.failure ? sure(after, wanted, number) : withReason(after, number, failure!, wanted)
+  const told: Partial<TaskSection> = {}
+  for (const [name, value, part] of keys) {
+    if (value === null || JSON.stringify({ ...section, ...part }) === JSON.stringify(section)) continue
+    Object.assign(told, part)
+    after = sure(withKey(after, number, name, value), instead(told), number)
+  }
+  return failure === section.failure ? after : withReason(after, number, failure!, instead({ ...told, failure }))
 }
 
 /** The text with what the wards said of a task. */

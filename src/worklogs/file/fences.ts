@@ -6,6 +6,8 @@
 export class Fences {
   private readonly text: string
   private closings: Closings | undefined
+  /** Where the next comment ends; -1 when no more do. */
+  private comment = 0
 
   constructor(text: string) {
     this.text = text
@@ -29,7 +31,9 @@ export class Fences {
 
   /** Where the last line of the comment ends that begins here; -1 where nothing closes it. */
   endOfComment(first: number, end: number, base: number): number {
-    const close = this.text.indexOf('-->', first + 2)
+    // What was found for a comment further up is found again, without a search, until it lies behind.
+    if (this.comment >= 0 && this.comment < first + 2) this.comment = this.text.indexOf('-->', first + 2)
+    const close = this.comment
     if (close < 0) return -1
     if (close <= end || base === 0) return this.lineEnd(close)
     return this.endInside(end, base, (_, to) => to >= close)

@@ -4,7 +4,7 @@ import { isDevice, isSession, isWorkflow } from '../../core/session.ts'
 import { keyLine, whole } from '../../core/yaml/writing.ts'
 import { isWorker, SUMMARY, storeId } from '../names.ts'
 import { type Extra, FRONTMATTER } from '../record.ts'
-import { documentOf, strangerIn } from './document.ts'
+import { documentOf } from './document.ts'
 import { edited } from './edit.ts'
 import { linesIn } from './foreign.ts'
 import { storable } from './values.ts'
@@ -22,8 +22,9 @@ export const worklogFile: FileForm = {
     if (!isWorker(worker)) return misnamed(worker)
     const document = documentOf(text)
     if ('message' in document) return document
-    const { values, body, foreign, odd } = document
-    const lines = [...strangerIn(text, document, worker), ...odd, ...foreign]
+    const { values, body, foreign, named, odd } = document
+    const isAnother = document.worker !== null && document.worker !== worker
+    const lines = [...(isAnother ? named : []), ...odd, ...foreign]
     const { workflow, session } = list
     const fields = {
       title: worker,

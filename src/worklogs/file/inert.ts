@@ -13,7 +13,7 @@ export function inert(text: string): string {
 }
 
 export function asRead(text: string): string {
-  return ESCAPED.test(text) ? text.replace('\\', '') : text
+  return text.includes('\\') && ESCAPED.test(text) ? text.replace('\\', '') : text
 }
 
 /** A subject as the end of a heading: signs that would only close the heading are escaped. */
@@ -38,8 +38,9 @@ const BLOCK = /^(?:[-*+](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[><]|```|~~~|\[[ \txX]\](?
 const ORDINAL = /^[.)](?:[ \t]|$)/
 const ESCAPED = /^\d{0,9}\\[!-/:-@[-`{-~]/
 
+/** Two signs are enough: the marker of the item may be the third. */
 function isRule(text: string): boolean {
-  return /^[-*_]/.test(text) && text.length > 2 && text.replaceAll(text[0]!, '').trim() === ''
+  return /^[-*_]/.test(text) && text.length > 1 && text.replaceAll(text[0]!, '').trim() === ''
 }
 
 /** Where the `#` signs begin that a text ends with. */

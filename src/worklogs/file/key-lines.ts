@@ -1,7 +1,7 @@
 import { accountOf } from './account.ts'
 import { attempt, below } from './attempt.ts'
 import { KEYS, type KeyName } from './keys.ts'
-import type { KeyPlace } from './layout.ts'
+import type { KeyPlace } from './places.ts'
 
 /** The text with another value for a key of a task's last attempt, which is spelled as it was, or as the keys around it. */
 export function withKey(body: string, number: number, name: KeyName, value: string): string {

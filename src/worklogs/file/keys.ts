@@ -7,6 +7,8 @@ export type KeyName = (typeof KEYS)[number]
 /** A line like `**Status**: completed`, in whatever spelling: where its parts stand. The same object for one line after the other. */
 export class KeyLine {
   name: KeyName = 'Status'
+  /** One that no other name has. */
+  bit = 1
   /** Where its name begins, and where its value begins and ends. */
   word = 0
   value = 0
@@ -30,6 +32,7 @@ export class KeyLine {
     if (word > from && !closed) while (isEmphasis(text.charCodeAt(at))) at++
     while (at < end && isSpace(text.charCodeAt(at))) at++
     this.name = name
+    this.bit = 1 << KEYS.indexOf(name)
     this.word = word
     this.value = at
     this.valueEnd = at + text.slice(at, end).trimEnd().length

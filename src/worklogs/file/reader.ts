@@ -1,62 +1,55 @@
-import { tidy, trimmed } from '../../core/markdown.ts'
 import { Blocks } from './blocks.ts'
+import { type Draft, draftOf } from './draft.ts'
 import { filesIn } from './file-names.ts'
 import { isDecisions, isFailure, labelIn, taskIn } from './headings.ts'
 import { asRead, headingText } from './inert.ts'
 import { bare, KeyLine, taskStatus } from './keys.ts'
-import { type Draft, type ItemPlace, type KeyPlace, Place } from './layout.ts'
+import type { Places } from './places.ts'
+import { reasonIn } from './reason-text.ts'
 
 /** Goes through a worklog's text once; what is open says where a line belongs. */
 export class Reader {
   readonly sections: Draft[] = []
-  /** For each of them, where its parts stand. */
-  readonly places: Place[] = []
   /** Decisions outside of every section. */
   readonly decisions: string[] = []
   /** The level of the headings of tasks. */
   readonly level: number
   /** The level of the first heading of a task that is of another level; 0 for none. */
   other = 0
+  /** Notes where things stand, for whoever wants to know. */
+  readonly places: Places | undefined
   private readonly text: string
   private readonly blocks: Blocks
   private readonly key = new KeyLine()
   private section: Draft | undefined
-  private place: Place | undefined
-  /** The decisions that are being read, and whether they have a heading or only a label. */
+  /** The keys that the section has, as bits. */
+  private keys = 0
+  /** The decisions that are being read, whether they have only a label, and whether another one begins. */
   private deciding: string[] | undefined
   private labelled = false
-  /** Whether what comes next begins another decision. */
   private fresh = true
-  private failing = false
+  /** Where the heading of a reason ends that is being read, and how much was passed over before it. */
+  private failing = 0
   private passed = 0
-  private files: KeyPlace | undefined
-  private item: ItemPlace | undefined
+  /** Whether files may be listed below, and whether as items in an item. */
+  private listing: 'no' | 'below' | 'inside' = 'no'
   private box: { text: string } | undefined
 
-  constructor(text: string, level: number) {
+  constructor(text: string, level: number, places?: Places) {
     this.text = text
     this.level = level
+    this.places = places
     this.blocks = new Blocks(text)
   }
 
   read(): void {
     const { blocks } = this
     while (blocks.next()) {
-      switch (blocks.kind) {
-        case 'text':
-          this.plain()
-          break
-        case 'item':
-          this.listItem()
-          break
-        case 'heading':
-          this.heading()
-          break
-        case 'rule':
-          this.closeDecisions()
-          this.closeItem()
-          this.files = undefined
-      }
+      if (blocks.kind === 'heading') this.heading()
+      else if (this.failing > 0) continue
+      else if (blocks.kind === 'text') this.plain()
+      else if (blocks.kind === 'item') this.item()
+      else this.rule()
     }
     this.closeSection()
   }
@@ -69,97 +62,81 @@ export class Reader {
     // At the deepest level there is no room for what belongs to a task.
     const elsewhere = this.other === 0 && this.sections.length === 0 && level < 6
     const task = level === this.level || elsewhere ? taskIn(text) : undefined
-    if (task && level === this.level) {
-      this.section = {
-        number: task.number,
-        subject: task.subject,
-        status: 'unknown',
-        claimed: null,
-        completed: null,
-        subtasks: [],
-        files: [],
-        ward: null,
-        decisions: [],
-        failure: null,
-      }
-      this.place = new Place(end)
-      this.sections.push(this.section)
-      this.places.push(this.place)
-      return
-    }
-    if (task) this.other = level
-    if (isDecisions(text)) this.decide()
-    else if (this.place && isFailure(text)) {
-      this.failing = true
-      this.place.failure = { start: this.blocks.start, heading: end, end }
+    if (task && level === this.level) this.open(task.number, task.subject)
+    else if (task) this.other = level
+    else if (isDecisions(text)) this.decide()
+    else if (this.section && isFailure(text)) {
+      this.failing = end
       this.passed = this.blocks.passed.length
+      this.places?.failure(this.blocks)
     }
   }
 
-  private listItem(): void {
-    // What stands in the reason of a failure is text, check boxes too.
-    if (this.failing) return
-    const { blocks, text } = this
-    const { start, from, end, marker, outer } = blocks
+  private open(number: number, subject: string): void {
+    this.section = draftOf(number, subject)
+    this.keys = 0
+    this.sections.push(this.section)
+    this.places?.open(this.blocks.end)
+  }
+
+  private item(): void {
+    const { blocks, text, section, places } = this
+    const { from, end, outer } = blocks
     if (outer) {
       this.closeItem()
-      this.item = { start, marker, from, end }
+      places?.outer(blocks)
     }
     this.box = undefined
     const boxed = isBox(text, from, end)
-    const words = text.slice(boxed ? from + 3 : from, end).trim()
-    if (boxed && this.section && this.place) {
+    const words = wordsIn(text, boxed ? from + 3 : from, end)
+    if (boxed && section) {
       const sign = text.charCodeAt(from + 1)
       const box = { text: words, done: sign === 120 || sign === 88 }
       this.box = box
-      this.section.subtasks.push(box)
-      this.place.signs.push(from + 1)
-      if (!this.deciding) this.place.list = this.item
-      this.files = undefined
+      section.subtasks.push(box)
+      places?.box(from + 1, this.deciding !== undefined)
+      this.listing = 'no'
     }
-    if (this.deciding) {
-      if (outer) this.fresh = true
-      if (outer) this.decided(boxed ? words : asRead(words))
-      else this.decided(`${text.slice(marker, from).trim()} ${words}`.trim())
-    } else if (this.section && !boxed) this.keyOrFile(words)
+    if (!this.deciding) {
+      if (section && !boxed) this.keyOrFile(section, words)
+    } else if (outer) {
+      this.fresh = true
+      this.decided(boxed ? words : asRead(words))
+    } else this.decided(`${wordsIn(text, blocks.marker, from)} ${words}`.trim())
   }
 
-  private keyOrFile(words: string): void {
+  private keyOrFile(section: Draft, words: string): void {
     const { outer, from, end } = this.blocks
-    if (outer && this.key.find(this.text, from, end)) return this.take()
-    if (!this.files) return
-    const below = this.files.word > this.files.start && isItem(this.text, this.files)
-    if (below === outer) this.files = undefined
-    else {
-      this.section!.files.push(...filesIn(words))
-      this.files.listEnd = end
-    }
+    if (outer && this.key.find(this.text, from, end)) this.take(section, true)
+    else if (this.listing === (outer ? 'below' : 'inside')) {
+      section.files.push(...filesIn(words))
+      this.places?.listed(end)
+    } else if (outer) this.listing = 'no'
   }
 
   private plain(): void {
     const { blocks, text } = this
-    if (this.failing || ((!blocks.inside || blocks.lazy) && this.named())) return
-    const { continues, inside } = blocks
-    if (!this.deciding && !this.box && !this.item && !this.files) return
-    const words = text.slice(blocks.from, blocks.end).trim()
-    if (this.box && continues) this.box.text += ` ${words}`
+    const { continues, inside, from, end } = blocks
+    if ((!inside || blocks.lazy) && this.named()) return
+    if (this.box && continues) this.box.text += ` ${wordsIn(text, from, end)}`
     else this.box = undefined
     if (!inside) {
       this.closeItem()
-      if (!continues) this.files = undefined
+      if (!continues) this.listing = 'no'
     }
     if (!this.deciding) return
     if (!continues && !inside) this.fresh = true
+    const words = wordsIn(text, from, end)
     this.decided(this.fresh ? asRead(words) : words)
   }
 
   /** Takes a line that has a name: a key, or the beginning of decisions without a heading. */
   private named(): boolean {
-    const { blocks, text, key } = this
-    const found = this.section !== undefined && key.find(text, blocks.from, blocks.end)
+    const { blocks, text, key, section } = this
+    const found = section !== undefined && key.find(text, blocks.from, blocks.end)
     if (found && (key.bold || !this.deciding)) {
       this.leave()
-      this.take()
+      this.take(section, false)
       return true
     }
     const label = found ? undefined : labelIn(text, blocks.from, blocks.end)
@@ -168,7 +145,7 @@ export class Reader {
     if (!label.decisions) return true
     this.decide()
     this.labelled = true
-    this.decided(text.slice(label.end, blocks.end).trim())
+    this.decided(wordsIn(text, label.end, blocks.end))
     return true
   }
 
@@ -177,44 +154,30 @@ export class Reader {
     this.closeItem()
     this.blocks.leave()
     this.box = undefined
-    this.files = undefined
+    this.listing = 'no'
   }
 
-  private take(): void {
-    const { text, key, blocks } = this
-    const { name, word, value, valueEnd } = key
-    const section = this.section!
-    const { keys } = this.place!
-    this.files = undefined
-    for (const other of keys) if (other.name === name) return
-    const { start, end } = blocks
-    const place = { name, start, word, value, valueEnd, end, listEnd: end }
-    keys.push(place)
-    const words = text.slice(value, valueEnd)
-    switch (name) {
-      case 'Status':
-        section.status = taskStatus(words)
-        break
-      case 'Claimed':
-        section.claimed = bare(words)
-        break
-      case 'Completed':
-        section.completed = bare(words)
-        break
-      case 'Ward Result':
-        section.ward = words || null
-        break
-      case 'Files touched':
-        section.files = filesIn(words)
-        if (words === '') this.files = place
-    }
+  /** The first line of a name is the one that counts. */
+  private take(section: Draft, asItem: boolean): void {
+    const { name, bit, value, valueEnd } = this.key
+    this.listing = 'no'
+    if ((this.keys & bit) !== 0) return
+    this.keys |= bit
+    this.places?.key(this.key, this.blocks)
+    const words = this.text.slice(value, valueEnd)
+    if (name === 'Status') section.status = taskStatus(words)
+    else if (name === 'Claimed') section.claimed = bare(words)
+    else if (name === 'Completed') section.completed = bare(words)
+    else if (name === 'Ward Result') section.ward = words || null
+    else if (words !== '') section.files = filesIn(words)
+    else this.listing = asItem ? 'inside' : 'below'
   }
 
   private decide(): void {
     this.closeSubsection()
     this.deciding = this.section?.decisions ?? this.decisions
     this.fresh = true
-    if (this.place) this.place.decisions = { end: this.blocks.end, item: undefined }
+    this.places?.decisions(this.blocks.end)
   }
 
   private decided(words: string): void {
@@ -225,39 +188,38 @@ export class Reader {
     this.fresh = false
   }
 
+  private rule(): void {
+    this.closeDecisions()
+    this.closeItem()
+    this.listing = 'no'
+  }
+
   private closeItem(): void {
-    if (this.item) this.item.end = this.blocks.inner
-    this.item = undefined
+    this.places?.endItem(this.blocks.inner)
   }
 
   private closeDecisions(): void {
-    if (!this.deciding) return
-    if (this.place?.decisions) {
-      this.place.decisions.end = this.blocks.before
-      this.place.decisions.item = this.item
-    }
+    if (this.deciding) this.places?.endDecisions(this.blocks.before)
     this.deciding = undefined
     this.labelled = false
   }
 
   private closeSubsection(): void {
-    if (this.failing && this.place?.failure) {
-      this.place.failure.end = this.blocks.before
-      this.section!.failure = reasonIn(this.text, this.place.failure, this.blocks.passed.slice(this.passed)) || null
-      this.failing = false
+    const { before, passed } = this.blocks
+    if (this.failing > 0) {
+      this.section!.failure = reasonIn(this.text, this.failing, before, passed.slice(this.passed)) || null
+      this.places?.endFailure(before)
+      this.failing = 0
     }
-    this.closeDecisions()
-    this.closeItem()
-    this.files = undefined
+    this.rule()
     this.box = undefined
-    if (this.place && this.place.lead === 0) this.place.lead = this.blocks.before
+    this.places?.endLead(before)
   }
 
   private closeSection(): void {
     this.closeSubsection()
-    if (this.place) this.place.end = this.blocks.before
+    this.places?.end(this.blocks.before)
     this.section = undefined
-    this.place = undefined
   }
 }
 
@@ -269,29 +231,7 @@ function isBox(text: string, from: number, end: number): boolean {
   return from + 3 >= end || next === 32 || next === 9 || next === 13
 }
 
-/** Whether the line of a key is an item of a list. */
-function isItem(text: string, { start, word }: KeyPlace): boolean {
-  return /[-+\d]|\*[ \t]/.test(text.slice(start, word))
-}
-
-/** The text below a heading without the comments in it; what stands in a fence where there is nothing else. */
-function reasonIn(text: string, failure: { heading: number; end: number }, passed: Blocks['passed']): string {
-  const { start, end } = trimmed(text, failure.heading, failure.end)
-  const [only] = passed
-  if (passed.length === 1 && only!.fenced && only!.start === start && only!.end >= end && isFence(text, start)) {
-    const first = text.indexOf('\n', start) + 1
-    return text.slice(first, Math.max(first, text.lastIndexOf('\n', only!.end - 1)))
-  }
-  let reason = ''
-  let at = start
-  for (const part of passed) {
-    if (part.fenced) continue
-    reason += text.slice(at, part.start)
-    at = part.end
-  }
-  return tidy(reason + text.slice(Math.min(at, end), end))
-}
-
-function isFence(text: string, start: number): boolean {
-  return /^ {0,3}[`~]/.test(text.slice(start, start + 4))
+/** Without the space around it. Most often that is one blank or none: to cut twice makes two strings. */
+function wordsIn(text: string, from: number, end: number): string {
+  return text.slice(text.charCodeAt(from) === 32 ? from + 1 : from, end).trim()
 }
