@@ -56,6 +56,8 @@ export interface Ledger {
   /** The first matches, as a claim would get them; one field of `where` may have several values. */
   first<T extends Item>(kind: Kind<T>, query: Query): T[]
   count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Record<string, number>
+  /** The values that one of the kind's list fields has among the items that were seen. */
+  names(kind: Kind, field: string, where: Readonly<Record<string, string>>): string[]
   save<T extends Item>(kind: Kind<T>, change: Change, note: Note): T
   take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): T | undefined
   renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): T

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { changedUnderHand } from '../../core/disk.ts'
 import type { Event, Note } from '../../core/event.ts'
-import { named, ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
+import { named, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
 import type { Content, Draft, Happening, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Ledger, Seen } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
@@ -85,8 +85,7 @@ export class FileStore implements Store {
   }
 
   async names(kind: Kind, field: string, where: Readonly<Record<string, string>>): Promise<string[]> {
-    ofLists(kind, [field, ...Object.keys(where)])
-    return this.tree.names(kind, field, where)
+    return this.tree.names(kind, field, where, new Set(this.ledger.names(kind, field, where)))
   }
 
   async activity(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {

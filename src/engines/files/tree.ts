@@ -56,10 +56,16 @@ export class Tree {
     return this.below(kind, where, 0, formOf(kind).folders.length)
   }
 
-  /** The values of one list field, in the order in which their folders were made, of lists that have something in them. */
-  names(kind: Kind, field: string, where: Fields): string[] {
+  /**
+   * The values of one list field, in the order in which their folders were made,
+   * of lists that have something in them; of those that are `known` to have, it
+   * is enough that their folders are there.
+   */
+  names(kind: Kind, field: string, where: Fields, known: ReadonlySet<string>): string[] {
     const depth = formOf(kind).folders.indexOf(`{${field}}`) + 1
-    const found = this.below(kind, where, 0, depth).filter(place => this.holds(kind, where, place, depth))
+    const found = this.below(kind, where, 0, depth).filter(
+      place => known.has(place.list[field]!) || this.holds(kind, where, place, depth),
+    )
     const dated = found.map(({ folder, list }) => {
       const stats = statSync(this.path(folder), QUIETLY)
       // Where the file system does not keep it, the time of birth is 0.

@@ -14,6 +14,9 @@ import { Beaten, isLost, violates } from './problems.ts'
 import { itemOf, type Statements } from './statements.ts'
 import { waitsForOthers, wiringOf } from './waits.ts'
 
+/** Is told of the drafts as they are about to be added, and which of them will be: the others' identities are held. */
+type Trying = (drafts: readonly Draft[], added: readonly Named[]) => void
+
 /** Adds drafts in order, all of them or none, in a number of round trips that does not depend on how many they are. */
 export class Insertion<T extends Item> {
   private readonly connection: Connection
@@ -43,31 +46,36 @@ export class Insertion<T extends Item> {
    */
   private async runMarked(drafts: readonly Draft[]): Promise<Added<T>[]> {
     let tried = drafts
-    const trying = (given: readonly Draft[]) => {
+    let fresh = new Set<string>()
+    const trying: Trying = (given, added) => {
       tried = given
+      fresh = new Set(added.map(({ id }) => id))
     }
     const outcome = await exactlyOnce(
       this.connection,
       this.statements.events,
       async mark => (await this.inOneGo(drafts, mark, trying)) ?? (await this.sortedIn(drafts, mark, trying)),
     )
-    const added = 'answer' in outcome ? outcome.answer : ((await this.landed(tried)) ?? (await this.run(drafts)))
+    const landed = async () => {
+      const found = await this.landed(tried)
+      // What is its own identity may have been there before.
+      const isNew = ({ item, created }: Added<T>, draft: Draft) =>
+        created && (fresh.has(item.id) || !isItsOwnIdentity(draft))
+      return found?.map((one, index) => ({ ...one, created: isNew(one, drafts[index]!) }))
+    }
+    const added = 'answer' in outcome ? outcome.answer : ((await landed()) ?? (await this.run(drafts)))
     if (this.kind.numbers) this.lastNumbers.keep(this.kind, added)
     return added
   }
 
   /** Adds by one statement what waits for nothing and holds no identity, with the numbers that should come next; undefined where they do not. */
-  private async inOneGo(
-    drafts: readonly Draft[],
-    mark: string,
-    trying: (drafts: readonly Draft[]) => void,
-  ): Promise<Added<T>[] | undefined> {
+  private async inOneGo(drafts: readonly Draft[], mark: string, trying: Trying): Promise<Added<T>[] | undefined> {
     const { statements, kind } = this
     const expected = this.lastNumbers.expected(kind, drafts)
     if (expected === undefined) return undefined
     const added = drafts.map((draft, index) => named(kind, draft, () => expected + index + 1))
     const ids = added.map(({ id }) => id)
-    trying(added)
+    trying(added, added)
     const whole = added.map(draft => referring(kind, draft, ids))
     const { sql, values } = addition(statements, kind, whole, this.note, { mark, expected })
     const rows = new Map((await this.connection.once(sql, values)).map(row => [row['id'], row]))
@@ -118,12 +126,7 @@ export class Insertion<T extends Item> {
     return (await this.held((sql, values) => this.connection.once(sql, values), drafts)).size === 0
   }
 
-  /** `trying` is told of the drafts as they are about to be added: with an id, unless their identity is held. */
-  private sortedIn(
-    drafts: readonly Draft[],
-    mark?: string,
-    trying?: (drafts: readonly Draft[]) => void,
-  ): Promise<Added<T>[]> {
+  private sortedIn(drafts: readonly Draft[], mark?: string, trying?: Trying): Promise<Added<T>[]> {
     const { connection, statements, kind } = this
     // Rivals for the end of a list wait their turn; always in the same order, so that no two wait for each other.
     const keys = kind.place ? new Set(drafts.map(draft => this.keyOf(draft))) : []
@@ -147,7 +150,10 @@ export class Insertion<T extends Item> {
         fresh.map(index => drafts[index]!),
       )
       const created = new Map(fresh.map((index, at) => [index, added[at]!]))
-      trying?.(drafts.map((draft, index) => created.get(index) ?? draft))
+      trying?.(
+        drafts.map((draft, index) => created.get(index) ?? draft),
+        added,
+      )
       for (const { id, identity } of added) if (identity !== undefined) held.set(identity, id)
       const answers = drafts.map(({ identity }, index) => created.get(index)?.id ?? held.get(identity!)!)
       const whole = added.map(draft => referring(kind, draft, answers))

@@ -40,6 +40,10 @@ export class SqliteLedger implements Ledger {
     return this.rows.count(mirrorOf(kind), query)
   }
 
+  names(kind: Kind, field: string, where: Readonly<Record<string, string>>): string[] {
+    return this.rows.names(mirrorOf(kind), field, where)
+  }
+
   save<T extends Item>(kind: Kind<T>, { texts: _, ...change }: Change, note: Note): T {
     return this.rows.save(mirrorOf(kind), change, note)
   }
