@@ -1,9 +1,12 @@
 import type { Account } from '../record.ts'
 import { type Place, Places } from './places.ts'
+import { quickly } from './quick.ts'
 import { Reader } from './reader.ts'
 
 /** What a worklog's text tells, whoever wrote it. */
 export function accountOf(body: string): Account {
+  const quick = quickly(body)
+  if (quick) return quick
   const { sections, decisions } = readerOf(body)
   return { sections, decisions }
 }

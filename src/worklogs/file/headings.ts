@@ -1,11 +1,25 @@
+import { wordsIn } from './words.ts'
+
 /** The number and the subject in the heading of a task; undefined for any other heading. */
 export function taskIn(heading: string): { readonly number: number; readonly subject: string } | undefined {
-  const ours = quickTask(heading)
-  if (ours) return ours
   const found = TASK.exec(heading)
   if (!found) return undefined
   if (found[1]!.includes('**')) return taskIn(heading.replaceAll('**', ''))
   return { number: Number(found[2]), subject: found[3]!.trim() }
+}
+
+/** The same for a heading as we write it, without a pattern: slow until it is compiled. Its text begins at `from`. */
+export function quickTask(text: string, from: number, end: number): ReturnType<typeof taskIn> {
+  if (!text.startsWith(' Task #', from) || text.charCodeAt(end - 1) === HASH) return undefined
+  let number = 0
+  let at = from + 7
+  for (; at < from + 14; at++) {
+    const digit = text.charCodeAt(at) - 48
+    if (!(digit >= 0 && digit <= 9)) break
+    number = number * 10 + digit
+  }
+  if (at === from + 7 || !text.startsWith(': ', at) || at + 2 >= end) return undefined
+  return { number, subject: wordsIn(text, at + 1, end) }
 }
 
 export function isDecisions(heading: string): boolean {
@@ -24,24 +38,11 @@ export function labelIn(text: string, from: number, end: number): { end: number;
   return { end: from + found[0].length, decisions: isDecisions(found[1]!) }
 }
 
+const HASH = 35
 const TASK = /^([^\w#]*)task[ \t]*#?[ \t]*(\d{1,15})(?!\w)(?:[ \t]*(?:[:.)–—-](?=[ \t]|$)|:))?(.*)$/is
 const LABEL = /^(?:\*\*|__)([\p{L}][\p{L} ]{0,40})[ \t]*(?::[ \t]*(?:\*\*|__)|(?:\*\*|__)[ \t]*(?::|$))/u
 const DECISIONS = new Set(['decisions', 'decision', 'key decisions', 'key decision', 'decisions made'])
 const FAILURES = new Set(['failure reason', 'failure reasons', 'failure', 'reason for failure'])
-
-/** A heading as we write it, without a pattern: slow until it is compiled. */
-function quickTask(heading: string): ReturnType<typeof taskIn> {
-  if (!heading.startsWith('Task #')) return undefined
-  const colon = heading.indexOf(': ', 7)
-  if (colon < 0 || colon > 12) return undefined
-  let number = 0
-  for (let at = 6; at < colon; at++) {
-    const digit = heading.charCodeAt(at) - 48
-    if (!(digit >= 0 && digit <= 9)) return undefined
-    number = number * 10 + digit
-  }
-  return { number, subject: heading.slice(colon + 2).trim() }
-}
 
 /** From the first letter to the last. */
 function wordsOf(heading: string): string {

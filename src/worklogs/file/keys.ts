@@ -35,7 +35,8 @@ export class KeyLine {
     this.bit = 1 << KEYS.indexOf(name)
     this.word = word
     this.value = at
-    this.valueEnd = at + text.slice(at, end).trimEnd().length
+    const last = text.charCodeAt(end - 1)
+    this.valueEnd = last > 32 && last < 127 ? end : at + text.slice(at, end).trimEnd().length
     this.bold = word - from > 1
     return true
   }

@@ -1,11 +1,12 @@
 import { Blocks } from './blocks.ts'
 import { type Draft, draftOf } from './draft.ts'
 import { filesIn } from './file-names.ts'
-import { isDecisions, isFailure, labelIn, taskIn } from './headings.ts'
+import { isDecisions, isFailure, labelIn, quickTask, taskIn } from './headings.ts'
 import { asRead, headingText } from './inert.ts'
 import { bare, KeyLine, taskStatus } from './keys.ts'
 import type { Places } from './places.ts'
 import { reasonIn } from './reason-text.ts'
+import { wordsIn } from './words.ts'
 
 /** Goes through a worklog's text once; what is open says where a line belongs. */
 export class Reader {
@@ -56,9 +57,11 @@ export class Reader {
 
   private heading(): void {
     const { level, from, end } = this.blocks
-    const text = headingText(this.text.slice(from, end))
     if (level <= this.level) this.closeSection()
     else this.closeSubsection()
+    const ours = level === this.level ? quickTask(this.text, from, end) : undefined
+    if (ours) return this.open(ours.number, ours.subject)
+    const text = headingText(wordsIn(this.text, from, end))
     // At the deepest level there is no room for what belongs to a task.
     const elsewhere = this.other === 0 && this.sections.length === 0 && level < 6
     const task = level === this.level || elsewhere ? taskIn(text) : undefined
@@ -229,9 +232,4 @@ function isBox(text: string, from: number, end: number): boolean {
   if (sign !== 32 && sign !== 120 && sign !== 88 && sign !== 9) return false
   const next = text.charCodeAt(from + 3)
   return from + 3 >= end || next === 32 || next === 9 || next === 13
-}
-
-/** Without the space around it. Most often that is one blank or none: to cut twice makes two strings. */
-function wordsIn(text: string, from: number, end: number): string {
-  return text.slice(text.charCodeAt(from) === 32 ? from + 1 : from, end).trim()
 }
