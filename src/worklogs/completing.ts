@@ -53,7 +53,12 @@ async function wardFailed(
   text: string,
   failed: NonNullable<WardResult['failed']>,
 ): Promise<Problem> {
-  await rewrite(caller, item, body => withWard(body, number, text), `Task #${number}: ward ${text}`)
+  try {
+    await rewrite(caller, item, body => withWard(body, number, text), `Task #${number}: ward ${text}`)
+  } catch (error) {
+    // What cannot be written down has failed all the same.
+    if (!(error instanceof Problem)) throw error
+  }
   const last = failed.output.trim().split('\n').slice(-10).join('\n').slice(-800)
   return new Problem(
     'move_refused',
