@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { answer, punchlist } from '../support/cli.ts'
@@ -7,7 +7,6 @@ import { scratch } from '../support/scratch.ts'
 import { struckAt } from '../support/strace.ts'
 import {
   type ForPullRequest,
-  front,
   type Summarised,
   type Swept,
   TODOS,
@@ -74,6 +73,8 @@ describe('a worklog that cannot be written does not stop the work', () => {
     chmodSync(join(cwd, TODOS), 0o555)
     const before = everything(join(cwd, 'tmp'))
     await goesOn(typist)
+    // Whose log could not be opened is not told to open it.
+    expect((await typist.run('task', 'eve', '1', 'x')).written).toBe(false)
     const summary = await typist.summary()
     expect(summary).toMatchObject({ path: null, workers: 1, total_tasks: 1, interrupted: ['alice'] })
     expect(summary.warnings.map(({ file }) => file)).toEqual([`${TODOS}/alice.md`, `${TODOS}/_summary.md`])
@@ -81,10 +82,14 @@ describe('a worklog that cannot be written does not stop the work', () => {
     expect([seen.status, seen.stdout]).toEqual([0, expect.stringContaining('no summary was written')])
     const swept = await typist.run<Swept>('sweep')
     expect(swept.warnings).toMatchObject([{ file: `${TODOS}/alice.md` }])
+    // That a ward failed is no matter of the log.
+    writeFileSync(join(cwd, 'punchlist.json'), '{"wards":["node -e process.exit(3)"]}')
+    expect(await typist.refused('complete', 'alice', '1')).toMatchObject({ status: 5, code: 'move_refused' })
     expect(await typist.list()).toMatchObject({ worklogs: [{ worker: 'alice', status: 'active' }] })
     expect(everything(join(cwd, 'tmp'))).toEqual(before)
     chmodSync(join(cwd, TODOS), 0o755)
     expect((await typist.run(...WRITES[3]!)).written).toBe(true)
+    expect((await typist.refused('task', 'eve', '1', 'x')).status).toBe(4)
     expect(await typist.summary()).toMatchObject({ path: `${TODOS}/_summary.md`, warnings: [] })
   })
 
@@ -234,14 +239,5 @@ describe('a process that is killed leaves the old file or the new one, and the n
       await answer(['doctor', '--fix'], { cwd: struck.cwd })
       expect(readdirSync(join(struck.cwd, TODOS)).toSorted()).toEqual(readdirSync(join(whole.cwd, TODOS)).toSorted())
     }
-  })
-
-  test('a log of which half is there was written by somebody else: it is named, and left alone', async () => {
-    const typist = await session()
-    const half = front('bob').slice(0, 40)
-    typist.put('bob.md', half)
-    expect((await typist.list()).warnings).toMatchObject([{ file: `${TODOS}/bob.md` }])
-    expect(await typist.refused('close', 'bob')).toMatchObject({ status: 7, code: 'unreadable_file' })
-    expect(typist.text('bob.md')).toBe(half)
   })
 })

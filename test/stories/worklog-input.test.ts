@@ -179,7 +179,8 @@ describe('what workers write', () => {
     all.forEach((text, n) => {
       const section = `## Task #${n}: ${text}\n\n**Status**: completed\n**Ward Result**: ${text}\n\n- [ ] ${text}\n`
       const decisions = `### Decisions\n\n- [dep] ${text}\n`
-      typist.put(`w${n}.md`, `${front(`w${n}`, text)}\n${section}\n${decisions}\n### Failure reason\n\n${text}\n`)
+      const keys = front(`w${n}`, text).replace('implementation', () => JSON.stringify(text))
+      typist.put(`w${n}.md`, `${keys}\n${section}\n${decisions}\n### Failure reason\n\n${text}\n`)
     })
     const shown = [await typist.seen('list'), await typist.seen('summary')]
     for (const n of all.keys()) shown.push(await typist.seen('list', '--worker', `w${n}`))
