@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Problem } from '../../core/problem.ts'
 import { refuseNetwork } from './network.ts'
-import { problemFor } from './problems.ts'
+import { isBusy, problemFor } from './problems.ts'
 
 export type Value = string | number | null
 export type Row = Record<string, Value>
@@ -143,11 +143,12 @@ export class Connection {
     let began: number | undefined
     for (let attempt = 0; ; attempt++) {
       try {
-        return this.guarded(work)
+        return work()
       } catch (error) {
-        if (!(error instanceof Problem && error.code === 'store_busy')) throw error
+        // A problem is made of it only at the end: to make one takes as long as to look twice.
+        if (!isBusy(error)) throw problemFor(error, this.path)
         began ??= performance.now()
-        if (performance.now() - began > this.busyMs) throw error
+        if (performance.now() - began > this.busyMs) throw problemFor(error, this.path)
         pause(0.1 + Math.random() * (attempt < 8 ? 4 : 1))
       }
     }

@@ -12,6 +12,13 @@ export function problemFor(error: unknown, path: string): unknown {
   return error
 }
 
+/** Whether another program holds the lock. */
+export function isBusy(error: unknown): boolean {
+  if (error instanceof Problem) return error.code === 'store_busy'
+  const { code, errcode = 0 } = error as { code?: string; errcode?: number }
+  return code === 'ERR_SQLITE_ERROR' && [BUSY, LOCKED].includes(errcode & 0xff)
+}
+
 /** Whether a unique index, other than that of the ids, refused a row. */
 export function isTwice(error: unknown): boolean {
   return error instanceof Error && (error as { errcode?: number }).errcode === CONSTRAINT_UNIQUE
