@@ -1,5 +1,5 @@
 import type { Texts } from '../core/kind.ts'
-import { amend, move } from '../core/move.ts'
+import { amend } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { accountOf } from './file/account.ts'
@@ -27,14 +27,8 @@ export async function toldBy(caller: Caller, items: readonly Worklog[]): Promise
 /** What becomes of a worklog's text, given what it tells. */
 export type Rewriting = (body: string, account: Account) => string
 
-/** Changes the text of a worklog; `to` where its worker is at work again. */
-export async function rewrite(
-  caller: Caller,
-  item: Worklog,
-  change: Rewriting,
-  why: string,
-  to?: 'active',
-): Promise<Told> {
+/** Changes the text of a worklog. */
+export async function rewrite(caller: Caller, item: Worklog, change: Rewriting, why: string): Promise<Told> {
   let body = ''
   const texts = (kept: Texts) => {
     const before = kept['body'] ?? ''
@@ -43,11 +37,7 @@ export async function rewrite(
     return { body }
   }
   const wanted = { id: item.id, known: item, by: caller.by, at: caller.now().toISOString(), why, texts }
-  const moves = to !== undefined && item.status !== to
-  const written = moves
-    ? await move(caller.store, worklog, { ...wanted, to })
-    : await amend(caller.store, worklog, wanted)
-  return { item: written, account: accountOf(body) }
+  return { item: await amend(caller.store, worklog, wanted), account: accountOf(body) }
 }
 
 /** A worker's last attempt at a task. */
