@@ -230,7 +230,7 @@ describe('whatever stands in a file', () => {
   })
 })
 
-describe('a text four times as long takes about four times as long', () => {
+describe('a text sixteen times as long takes about sixteen times as long', () => {
   const many = (count: number, make: (n: number) => string) =>
     Array.from({ length: count }, (_, n) => make(n)).join('\n')
   const task = '## Task #1: a\n'
@@ -271,15 +271,18 @@ describe('a text four times as long takes about four times as long', () => {
     ['a long subject', size => `## Task #1: ${'# '.repeat(size / 2)}`],
     ['a long heading', size => `${task}### ${' decisions'.repeat(size / 10)}`],
   ])('%s', (_, make) => {
-    const [short, long] = [make(50_000), make(200_000)]
+    const [short, long] = [make(10_000), make(160_000)]
     const took = (body: string) => {
       const start = performance.now()
       accountOf(body)
       return performance.now() - start
     }
-    const best = (body: string) => Math.min(...Array.from({ length: 5 }, () => took(body)))
-    // What grows with the square takes sixteen times as long; what is over in a moment says nothing.
-    const grows = () => best(long) > 5 && best(long) / best(short) > 10
-    expect([1, 2, 3].every(grows)).toBe(false)
+    // Somebody else may be at work on the machine: the best of some counts.
+    const one = Math.min(...Array.from({ length: 20 }, () => took(short)))
+    // What grows with the square takes 256 times as long; what is over in a moment says nothing.
+    const bound = Math.max(20, 80 * one)
+    let sixteen = took(long)
+    for (let again = 0; sixteen > bound && again < 8; again++) sixteen = Math.min(sixteen, took(long))
+    expect(sixteen).toBeLessThan(bound)
   })
 })
