@@ -21,7 +21,11 @@ export async function examine(
   { fix, trusted }: { fix: boolean; trusted: boolean },
 ): Promise<Check[]> {
   const file = workspace.store.startsWith('sqlite:') ? workspace.store.slice('sqlite:'.length) : undefined
-  const about = [well('workspace', workspace.root), well('node', process.version), ...(await wards(workspace, trusted))]
+  const about = [
+    well('workspace', workspace.root),
+    well('node', process.version),
+    ...(await wardsOf(workspace, trusted)),
+  ]
   if (file !== undefined && file !== ':memory:' && !existsSync(file)) {
     return [...about, well('store', `${file} is not there yet; the first write makes it`)]
   }
@@ -81,12 +85,12 @@ async function commands(door: StoreDoor): Promise<Check> {
   return { check: 'stored checks', ok: true, detail, hint: '', fixed: false }
 }
 
-async function wards({ wards: commands, root }: Workspace, trusted: boolean): Promise<Check[]> {
-  if (commands.length === 0) return []
+async function wardsOf({ wards, root }: Workspace, trusted: boolean): Promise<Check[]> {
+  if (wards.length === 0) return []
   const { areTrusted, trustWards } = await import('./trust.ts')
-  if (trusted) trustWards(commands, root)
-  const detail = areTrusted(commands, root)
-    ? `${commands.length}, may be run`
+  if (trusted) trustWards(wards, root)
+  const detail = areTrusted(wards, root)
+    ? `${wards.length}, may be run`
     : 'are not run: they came with the repository; read them, then punchlist doctor --trust'
   return [well('wards', detail)]
 }

@@ -82,7 +82,10 @@ export const backlogAdd = operation({
           workflow: flow,
         }
       const item = { ...Object.fromEntries(given), files: file, tags: tag }
-      return { items: [typeof body === 'string' ? { ...item, body: await read(body) } : item], workflow: flow }
+      return {
+        items: [typeof body === 'string' ? { ...item, body: (await read(body)).replace(/^\uFEFF/, '') } : item],
+        workflow: flow,
+      }
     },
   },
   async run(caller, { items, workflow: flow }) {

@@ -3,11 +3,11 @@ import { Problem } from '../core/problem.ts'
 
 const LARGEST = 16 * 1024 * 1024
 
-/** Reads a text someone names on the command line, `-` for standard input. */
+/** Reads a text someone names on the command line, `-` for standard input; to the last byte, a mark at its beginning included. */
 export async function readInput(file: string): Promise<string> {
   const bytes = file === '-' ? await standardInput() : fromFile(file)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     throw new Problem('bad_input', `${spoken(file)} is not UTF-8`, 'Save it as UTF-8.')
   }

@@ -15,13 +15,13 @@ export interface Told {
 /** In bytes: files of more than a mebibyte are not read any more. */
 const LONGEST = 960 * 1024
 
-/** Worklogs with what their texts tell, in the same order. */
-export async function toldBy(caller: Caller, items: readonly Worklog[]): Promise<Told[]> {
+/** Worklogs with what their texts tell, in the same order; `brief` where that is only counted. */
+export async function toldBy(caller: Caller, items: readonly Worklog[], brief = false): Promise<Told[]> {
   const texts = await caller.store.texts(
     worklog,
     items.map(({ id }) => id),
   )
-  return items.map(item => ({ item, account: accountOf(texts.get(item.id)?.['body'] ?? '') }))
+  return items.map(item => ({ item, account: accountOf(texts.get(item.id)?.['body'] ?? '', brief) }))
 }
 
 /** What becomes of a worklog's text, given what it tells. */

@@ -5,6 +5,8 @@ import { harmless, redacted } from '../core/text.ts'
  * most `max` characters, which markdown shows as it was written.
  */
 export function cell(text: string, max = 100): string {
+  // Most of what workers write is words, and there may be ten thousand of them.
+  if (text.length <= max && WORDS.test(text) && !text.includes('  ') && redacted(text) === text) return text
   return inert(oneLineOf(redacted(text), max))
 }
 
@@ -18,6 +20,9 @@ export function cell(text: string, max = 100): string {
 export function forPullRequest(text: string, max = 100): string {
   return inert(oneLineOf(redacted(text), max).replace(CALLS, `$&${APART}`)).replaceAll('$', '\\$')
 }
+
+/** In which nothing is that means something in markdown, at the beginning or elsewhere. */
+const WORDS = /^[a-z][a-z\d ,;()'"!?/%=+-]*[a-z\d]\.?$/i
 
 /** Zero width space: the joiners of no width count as letters in some patterns. */
 const APART = '\u200b'

@@ -13,10 +13,10 @@ const MOST = 50
  * worker completed is done, whatever became of it here.
  */
 export function knownIssues({ workers, unread }: Overview): string[] {
-  const done = new Set(workers.flatMap(one => one.tasks.filter(isCompleted).map(({ number }) => number)))
+  const done = new Set(workers.flatMap(one => one.completed))
   const found = workers
-    .flatMap(({ worker, tasks }) => tasks.map(task => ({ worker, task, rank: rankOf(task) })))
-    .filter(({ task, rank }) => rank < FINE && (isCompleted(task) || !done.has(task.number)))
+    .flatMap(({ worker, left }) => left.map(task => ({ worker, task, rank: rankOf(task) })))
+    .filter(({ task }) => isCompleted(task) || !done.has(task.number))
     .toSorted((one, other) => one.rank - other.rank)
   const all = unread.length + found.length
   const missing = unread.slice(0, MOST).map(unreadable)
@@ -24,13 +24,10 @@ export function knownIssues({ workers, unread }: Overview): string[] {
   return [...missing, ...shown, ...(all > MOST ? [`and ${all - MOST} more`] : [])]
 }
 
-const FINE = 4
-
 function rankOf(task: TaskSection): number {
   if (task.status === 'failed') return 0
   if (!isCompleted(task)) return 1
-  if (wardFailed(task)) return 2
-  return task.subtasks.every(({ done }) => done) ? FINE : 3
+  return wardFailed(task) ? 2 : 3
 }
 
 function wardFailed({ ward }: TaskSection): boolean {

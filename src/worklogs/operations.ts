@@ -8,10 +8,9 @@ import { completeTask } from './completing.ts'
 import { worklog } from './kind.ts'
 import { locate } from './locating.ts'
 import { beginTask, checkOff, closeLog, decide, failTask, openLog } from './logging.ts'
-import { progressOf } from './progress.ts'
 import { ROLES, type Worklog } from './record.ts'
 import { regardless } from './regardless.ts'
-import { sweepSession } from './sessions.ts'
+import { progressBy, sweepSession } from './sessions.ts'
 import { viewOf, worklogShape } from './view.ts'
 
 export const worklogOpen = operation({
@@ -181,8 +180,9 @@ export const worklogSweep = operation({
     const session = endedSession(caller)
     const found = await regardless(caller, flow, () => sweepSession(caller, session, flow && [flow]))
     if ('hindered' in found) return { interrupted: [], warnings: [found.hindered] }
-    const interrupted = found.told.map(({ item, account }) => viewOf(caller, item, progressOf(item, account)))
-    return { interrupted, warnings: [...found.warnings] }
+    const { items, warnings: more } = found
+    const progress = await progressBy(caller, items)
+    return { interrupted: progress.map((one, n) => viewOf(caller, items[n]!, one)), warnings: [...more] }
   },
 })
 

@@ -13,8 +13,14 @@ export interface Progress {
   readonly tasks_total: number
   readonly subtasks_completed: number
   readonly subtasks_total: number
-  /** Of each task the last attempt, in the order of the file. */
-  readonly tasks: readonly TaskSection[]
+  /** The numbers of its tasks, and of those that it completed. */
+  readonly numbers: readonly number[]
+  readonly completed: readonly number[]
+  /** How many results of wards say that they failed, and how many of completed tasks that they passed. */
+  readonly wards_failed: number
+  readonly wards_passed: number
+  /** The last attempts at tasks of which something is left to tell. What is in order is only counted: there is much of it. */
+  readonly left: readonly TaskSection[]
   /** Of all attempts: what was decided in one that failed may hold all the same. */
   readonly decisions: readonly Decision[]
 }
@@ -31,22 +37,40 @@ export function progressOf(
   { worker, role, status, plan_path }: Pick<Worklog, 'worker' | 'role' | 'status' | 'plan_path'>,
   { sections, decisions: loose }: Account,
 ): Progress {
+  const completed: number[] = []
+  const left: TaskSection[] = []
+  const counts = { subtasks_completed: 0, subtasks_total: 0, wards_failed: 0, wards_passed: 0 }
   const tasks = lastAttempts(sections)
-  const subtasks = tasks.flatMap(task => task.subtasks)
-  const decided = sections.flatMap(({ number, completed, claimed, decisions }) =>
-    decisions.map(text => ({ text, task: number, at: completed ?? claimed })),
-  )
+  for (const task of tasks) {
+    const verdict = task.ward === null ? 'unknown' : wardVerdict(task.ward)
+    let done = 0
+    for (const subtask of task.subtasks) if (subtask.done) done++
+    counts.subtasks_completed += done
+    counts.subtasks_total += task.subtasks.length
+    if (verdict === 'failed') counts.wards_failed++
+    if (isCompleted(task)) {
+      completed.push(task.number)
+      if (verdict === 'passed') counts.wards_passed++
+    }
+    if (!isCompleted(task) || verdict === 'failed' || done < task.subtasks.length) left.push(task)
+  }
+  const decided: Decision[] = []
+  for (const { number: task, completed: ended, claimed, decisions } of sections) {
+    for (const text of decisions) decided.push({ text, task, at: ended ?? claimed })
+  }
+  for (const text of loose) decided.push({ text, task: null, at: null })
   return {
     worker,
     role: role ?? 'unknown',
     status,
     plan_path,
-    tasks_completed: tasks.filter(isCompleted).length,
+    tasks_completed: completed.length,
     tasks_total: tasks.length,
-    subtasks_completed: subtasks.filter(({ done }) => done).length,
-    subtasks_total: subtasks.length,
-    tasks,
-    decisions: [...decided, ...loose.map(text => ({ text, task: null, at: null }))],
+    ...counts,
+    numbers: tasks.map(({ number }) => number),
+    completed,
+    left,
+    decisions: decided,
   }
 }
 
@@ -74,19 +98,25 @@ export function overviewOf(
   wards?: WardVerdict,
 ): Overview {
   const workers = progress.toSorted((one, other) => (one.worker < other.worker ? -1 : 1))
-  const tasks = workers.flatMap(one => one.tasks)
   const sum = (count: (one: Progress) => number) => workers.reduce((total, one) => total + count(one), 0)
+  const completed_tasks = sum(one => one.tasks_completed)
   return {
     workers,
     unread,
     plans: [...new Set(workers.flatMap(({ plan_path }) => plan_path || []))],
-    total_tasks: tasks.length,
-    completed_tasks: sum(one => one.tasks_completed),
+    total_tasks: sum(one => one.tasks_total),
+    completed_tasks,
     total_subtasks: sum(one => one.subtasks_total),
     completed_subtasks: sum(one => one.subtasks_completed),
-    unique_tasks: new Set(tasks.map(({ number }) => number)).size,
-    unique_completed: new Set(tasks.filter(isCompleted).map(({ number }) => number)).size,
-    wards: wards ?? verdictOn(tasks),
+    unique_tasks: new Set(workers.flatMap(one => one.numbers)).size,
+    unique_completed: new Set(workers.flatMap(one => one.completed)).size,
+    wards:
+      wards ??
+      verdictOn(
+        sum(one => one.wards_failed),
+        sum(one => one.wards_passed),
+        completed_tasks,
+      ),
   }
 }
 
@@ -94,14 +124,13 @@ export function isCompleted({ status }: TaskSection): boolean {
   return status === 'completed'
 }
 
-function lastAttempts(sections: readonly TaskSection[]): TaskSection[] {
+/** Of each task the last attempt, in the order of the file. */
+export function lastAttempts(sections: readonly TaskSection[]): TaskSection[] {
   const last = new Map(sections.map((section, place) => [section.number, place]))
   return sections.filter(({ number }, place) => last.get(number) === place)
 }
 
-function verdictOn(tasks: readonly TaskSection[]): WardVerdict {
-  const verdicts = tasks.map(task => (task.ward === null ? 'unknown' : wardVerdict(task.ward)))
-  if (verdicts.includes('failed')) return 'failed'
-  const completed = verdicts.filter((_, place) => isCompleted(tasks[place]!))
-  return completed.length > 0 && completed.every(verdict => verdict === 'passed') ? 'passed' : 'unknown'
+function verdictOn(failed: number, passed: number, completed: number): WardVerdict {
+  if (failed > 0) return 'failed'
+  return completed > 0 && passed === completed ? 'passed' : 'unknown'
 }

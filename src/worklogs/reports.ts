@@ -9,12 +9,12 @@ import { name, plan } from './asking.ts'
 import { worklog } from './kind.ts'
 import { locate } from './locating.ts'
 import { fileOf, folderOf, SUMMARY } from './names.ts'
-import { type Overview, overviewOf, progressOf } from './progress.ts'
+import { lastAttempts, type Overview, overviewOf, progressOf } from './progress.ts'
 import { protocolText } from './protocol.ts'
 import { merged, pullRequestSection } from './pull-request.ts'
 import { ROLES, WORKLOG_STATUSES } from './record.ts'
 import { meant, regardless } from './regardless.ts'
-import { interruptActive, overviewIn, readSession } from './sessions.ts'
+import { interruptActive, progressBy, readSession } from './sessions.ts'
 import { summaryText } from './summary.ts'
 import { fitting, taskShape, taskViewOf, viewOf, worklogShape } from './view.ts'
 import { runWards } from './wards.ts'
@@ -55,16 +55,15 @@ export const worklogList = operation({
     if (worker !== undefined) {
       const [{ item, account } = unheard()] = await toldBy(caller, [await locate(caller, at, worker)])
       const progress = progressOf(item, account)
-      const tasks = progress.tasks.map(taskViewOf)
+      const tasks = lastAttempts(account.sections).map(taskViewOf)
       const shown = all ? tasks : fitting(tasks.slice(-limit).toReversed()).toReversed()
       const more = tasks.length - shown.length
       return { worklogs: [viewOf(caller, item, progress)], tasks: shown, more, cursor: null, ...at, warnings: [] }
     }
     const session = await readSession(caller, at)
-    const wanted = session.told.filter(({ item }) => item.worker > after && (status ?? item.status) === item.status)
-    const views = (all ? wanted : wanted.slice(0, limit)).map(({ item, account }) =>
-      viewOf(caller, item, progressOf(item, account)),
-    )
+    const wanted = session.items.filter(item => item.worker > after && (status ?? item.status) === item.status)
+    const items = all ? wanted : wanted.slice(0, limit)
+    const views = (await progressBy(caller, items)).map((progress, n) => viewOf(caller, items[n]!, progress))
     const worklogs = all ? views : fitting(views)
     const more = wanted.length - worklogs.length
     const cursor = more > 0 ? (worklogs.at(-1)?.worker ?? null) : null
@@ -113,11 +112,11 @@ async function summarise(caller: Caller, wards: boolean, flow: Workflow | undefi
   const ran = wards ? await runWards(caller) : undefined
   const before = await readSession(caller, at)
   const session = await interruptActive(caller, before)
-  const active = before.told.filter(({ item }) => item.status === 'active').map(({ item }) => item.worker)
-  const interrupted = session.told
-    .filter(({ item }) => item.status === 'interrupted' && active.includes(item.worker))
-    .map(({ item }) => item.worker)
-  const overview = overviewIn(session, ran?.verdict)
+  const active = new Set(before.items.filter(({ status }) => status === 'active').map(({ worker }) => worker))
+  const interrupted = session.items
+    .filter(({ status, worker }) => status === 'interrupted' && active.has(worker))
+    .map(({ worker }) => worker)
+  const overview = overviewOf(await progressBy(caller, session.items), session.unread, ran?.verdict)
   const told = { ...countsOf(overview), interrupted, ...at }
   const path = `${caller.work}/${folderOf(at)}/${SUMMARY}`
   if (told.workers === 0) {
@@ -155,7 +154,7 @@ export const worklogPr = operation({
   form: {
     args: () => v.object({ body: described(v.string(), 'a file, or - for standard input'), ...workflow() }),
     async input({ body: file, ...rest }, read) {
-      return file === undefined ? rest : { ...rest, body: await read(String(file)) }
+      return typeof file === 'string' ? { ...rest, body: await read(file) } : rest
     },
   },
   output: forPullRequest,
@@ -186,8 +185,8 @@ async function sectionIn(caller: Caller, given: string, flow: Workflow | undefin
     return unchanged(error.message)
   }
   const session = await readSession(caller, at)
-  if (session.told.length === 0) return unchanged(`nobody has a worklog in session ${at.session} any more`)
-  const section = pullRequestSection(overviewIn(session))
+  if (session.items.length === 0) return unchanged(`nobody has a worklog in session ${at.session} any more`)
+  const section = pullRequestSection(overviewOf(await progressBy(caller, session.items, false), session.unread))
   return { text: merged(given, section), section, ...at, warnings: [...session.warnings] }
 }
 

@@ -3,16 +3,17 @@ import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { type Whereabouts, WORKFLOWS, type Workflow } from '../core/session.ts'
 import type { Unreadable } from '../core/store.ts'
-import { type Told, toldBy } from './accounts.ts'
+import { toldBy } from './accounts.ts'
 import { remarksOn } from './file/remarks.ts'
 import { worklog } from './kind.ts'
-import { type Overview, overviewOf, progressOf } from './progress.ts'
+import { type Progress, progressOf } from './progress.ts'
 import type { Worklog } from './record.ts'
 import { pathOf } from './view.ts'
 
-/** Everything that is told in a session. */
+/** Who has a log in a session. */
 export interface Session {
-  readonly told: readonly Told[]
+  /** In the order of their names. */
+  readonly items: readonly Worklog[]
   /** Files that could not be read: their workers are named, not left out in silence. */
   readonly unread: readonly Unreadable[]
   /** The same, and what was passed over in files that could be read. */
@@ -20,23 +21,30 @@ export interface Session {
 }
 
 export async function readSession(caller: Caller, where: Whereabouts): Promise<Session> {
-  const items = await caller.store.find(worklog, { where })
-  const told = await toldBy(caller, items.toSorted(byWorker))
+  const items = (await caller.store.find(worklog, { where })).toSorted(byWorker)
   const unread = await caller.store.unreadable(worklog, where)
   const remarks = items.flatMap(item =>
     remarksOn(item).map(message => ({ file: pathOf(caller, item), line: 1, message })),
   )
-  return { told, unread, warnings: [...unread, ...remarks] }
+  return { items, unread, warnings: [...unread, ...remarks] }
 }
 
-export function overviewIn({ told, unread }: Session, wards?: Overview['wards']): Overview {
-  const progress = told.map(({ item, account }) => progressOf(item, account))
-  return overviewOf(progress, unread, wards)
+/** So many texts are in memory at a time: what was counted in them is all that stays. */
+const AT_ONCE = 20
+
+/** How far each of these workers is; `brief` where what is left of its tasks is not told. */
+export async function progressBy(caller: Caller, items: readonly Worklog[], brief = true): Promise<Progress[]> {
+  const progress: Progress[] = []
+  for (let n = 0; n < items.length; n += AT_ONCE) {
+    const told = await toldBy(caller, items.slice(n, n + AT_ONCE), brief)
+    for (const { item, account } of told) progress.push(progressOf(item, account))
+  }
+  return progress
 }
 
-/** What was found still active, as it stands afterwards, and what could not be changed. */
+/** Worklogs as they stand afterwards, and what could not be changed. */
 export interface Swept {
-  readonly told: readonly Told[]
+  readonly items: readonly Worklog[]
   readonly warnings: readonly Unreadable[]
 }
 
@@ -50,29 +58,29 @@ export async function sweepSession(
   for (const workflow of workflows) {
     active.push(...(await caller.store.find(worklog, { where: { workflow, session }, status: ['active'] })))
   }
-  const { told, warnings } = await interruptAll(caller, await toldBy(caller, active))
-  return { told: told.filter(({ item }) => item.status === 'interrupted'), warnings }
+  const { items, warnings } = await interruptAll(caller, active)
+  return { items: items.filter(({ status }) => status === 'interrupted'), warnings }
 }
 
 /** The same for a session that was read; who could not be changed is told as interrupted all the same. */
 export async function interruptActive(caller: Caller, session: Session): Promise<Session> {
-  const { told, warnings } = await interruptAll(caller, session.told)
-  return { ...session, told, warnings: [...session.warnings, ...warnings] }
+  const { items, warnings } = await interruptAll(caller, session.items)
+  return { ...session, items, warnings: [...session.warnings, ...warnings] }
 }
 
-async function interruptAll(caller: Caller, told: readonly Told[]): Promise<Swept> {
-  const now: Told[] = []
+async function interruptAll(caller: Caller, items: readonly Worklog[]): Promise<Swept> {
+  const now: Worklog[] = []
   const warnings: Unreadable[] = []
-  for (const { item, account } of told) {
+  for (const item of items) {
     try {
-      now.push({ item: item.status === 'active' ? await interrupt(caller, item) : item, account })
+      now.push(item.status === 'active' ? await interrupt(caller, item) : item)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      now.push({ item: { ...item, status: 'interrupted' }, account })
+      now.push({ ...item, status: 'interrupted' })
       warnings.push({ file: pathOf(caller, item), line: 1, message: `still says active: ${error.message}` })
     }
   }
-  return { told: now, warnings }
+  return { items: now, warnings }
 }
 
 /** The worklog as it stands afterwards: whoever ended meanwhile has said so. */

@@ -28,7 +28,11 @@ describe('how far a worker is', () => {
       tasks_total: 2,
       subtasks_completed: 1,
       subtasks_total: 2,
-      tasks: [second, third],
+      wards_failed: 0,
+      wards_passed: 0,
+      numbers: [2, 1],
+      completed: [1],
+      left: [second],
       decisions: [
         { text: 'tried the cache', task: 1, at: '2026-11-16T05:00:00Z' },
         { text: 'no cache', task: 1, at: '2026-11-16T06:00:00Z' },

@@ -3,9 +3,13 @@ import { type Place, Places } from './places.ts'
 import { quickly } from './quick.ts'
 import { Reader } from './reader.ts'
 
-/** What a worklog's text tells, whoever wrote it. */
-export function accountOf(body: string): Account {
-  const quick = quickly(body)
+/**
+ * What a worklog's text tells, whoever wrote it. `brief` where thousands of
+ * sections are only counted: then subtasks may have no words, and neither files
+ * nor times need to be told.
+ */
+export function accountOf(body: string, brief = false): Account {
+  const quick = quickly(body, brief)
   if (quick) return quick
   const { sections, decisions } = readerOf(body)
   return { sections, decisions }
