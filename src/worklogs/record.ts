@@ -57,7 +57,7 @@ export const taskLifecycle: Lifecycle = {
   },
 }
 
-export interface Subtask {
+interface Subtask {
   readonly text: string
   readonly done: boolean
 }

@@ -14,6 +14,7 @@ describe('a body that the section goes into', () => {
     '',
     'no line break at the end',
     'one\n',
+    '\uFEFFa mark before it\n',
     'CRLF\r\n\r\nas browsers send it\r\n',
     'controls \u001b[1m and \u0007 stay\n',
     '# A heading\n\n```\n<!-- punchlist:work-session -->\n```\n\ntext\n',
