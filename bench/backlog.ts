@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { median, ms, type Row } from './measure.ts'
+import { againstBare, type Row, timed } from './measure.ts'
 
 const PROGRAM = join(import.meta.dirname, '../bin/punchlist.js')
 const FILES = 5000
@@ -42,14 +41,7 @@ export function backlog(): Row[] {
       cold.push(run(...list))
       run(...list)
     }
-    const row = (what: string, times: readonly number[], bar: number): Row => ({
-      what,
-      ours: ms(median(times)),
-      against: `node -e 0: ${ms(median(bare))}`,
-      ratio: median(times) / median(bare),
-      bar,
-      must: 'at most',
-    })
+    const row = (what: string, times: readonly number[], bar: number) => againstBare(what, times, bare, bar)
     return [
       row(`backlog list --all, ${FILES} files, unchanged`, warm, 3.5),
       row(`backlog list --all --json, ${FILES} files, unchanged`, json, 8),
@@ -59,15 +51,4 @@ export function backlog(): Row[] {
   } finally {
     rmSync(cwd, { recursive: true, force: true })
   }
-}
-
-function timed(command: readonly string[], cwd: string): number {
-  const began = performance.now()
-  const { status, stderr } = spawnSync(command[0]!, command.slice(1), {
-    cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    maxBuffer: 1e9,
-  })
-  if (status !== 0) throw new Error(`${command.join(' ')}: exit ${status}\n${String(stderr)}`)
-  return performance.now() - began
 }

@@ -48,6 +48,30 @@ export async function rates(
   return best
 }
 
+/** How long a command takes, which must succeed; in milliseconds. */
+export function timed(command: readonly string[], cwd: string): number {
+  const began = performance.now()
+  const { status, stderr } = spawnSync(command[0]!, command.slice(1), {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: 1e9,
+  })
+  if (status !== 0) throw new Error(`${command.join(' ')}: exit ${status}\n${String(stderr)}`)
+  return performance.now() - began
+}
+
+/** A command against a Node that does nothing. */
+export function againstBare(what: string, times: readonly number[], bare: readonly number[], bar: number): Row {
+  return {
+    what,
+    ours: ms(median(times)),
+    against: `node -e 0: ${ms(median(bare))}`,
+    ratio: median(times) / median(bare),
+    bar,
+    must: 'at most',
+  }
+}
+
 export function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
 }

@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { median, ms, type Row } from './measure.ts'
+import { againstBare, type Row, timed } from './measure.ts'
 
 const PROGRAM = join(import.meta.dirname, '../bin/punchlist.js')
 const WORKERS = 200
@@ -35,14 +34,7 @@ export function worklog(): Row[] {
       cold.push(worklogs('summary'))
       worklogs('summary')
     }
-    const row = (what: string, times: readonly number[], bar: number): Row => ({
-      what,
-      ours: ms(median(times)),
-      against: `node -e 0: ${ms(median(bare))}`,
-      ratio: median(times) / median(bare),
-      bar,
-      must: 'at most',
-    })
+    const row = (what: string, times: readonly number[], bar: number) => againstBare(what, times, bare, bar)
     const session = `${WORKERS} workers with ${TASKS} tasks each`
     return [
       row(`worklog summary, ${session}, unchanged`, warm, 6),
@@ -85,11 +77,4 @@ status: completed
 plan_path: plans/report.md
 ---
 ${tasks.join('')}`
-}
-
-function timed(command: readonly string[], cwd: string): number {
-  const began = performance.now()
-  const { status, stderr } = spawnSync(command[0]!, command.slice(1), { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
-  if (status !== 0) throw new Error(`${command.join(' ')}: exit ${status}\n${String(stderr)}`)
-  return performance.now() - began
 }

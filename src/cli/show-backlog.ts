@@ -3,7 +3,7 @@ import type * as backlog from '../backlog/operations.ts'
 import type * as reports from '../backlog/reports.ts'
 import type { Operation } from '../core/operation.ts'
 import { harmless, harmlessLine } from '../core/text.ts'
-import { type Cell, table } from './table.ts'
+import { type Cell, faint, lines, painter, table } from './table.ts'
 
 type Answer<Op extends Pick<Operation, 'output'>> = InferOutput<ReturnType<Op['output']>>
 type Shown = Answer<typeof backlog.backlogClaim>['todo']
@@ -21,6 +21,16 @@ export function shown(name: string, answer: unknown, { colour }: { readonly colo
     freed.length > 0 ? `nothing keeps ${freed.join(', ')} any longer` : '',
   )
 }
+
+const painted = painter({
+  ready: 'cyan',
+  in_progress: 'yellow',
+  complete: 'green',
+  blocked: 'red',
+  interrupted: 'magenta',
+  pending: 'dim',
+  wont_fix: 'dim',
+})
 
 const SHOWN = {
   backlog_add({ created, todo, results = [] }: Answer<typeof backlog.backlogAdd>, colour: boolean) {
@@ -150,26 +160,4 @@ function page({ todos, more, session, workflow }: Page, colour: boolean, none: s
     more > 0 ? `${more} more; --all shows everything` : '',
     todos.length > 0 ? `${summary} in session ${session} of ${workflow}` : none,
   )
-}
-
-function lines(...parts: readonly string[]): string {
-  return parts.filter(Boolean).join('\n')
-}
-
-const STYLES: Readonly<Record<string, Cell['style']>> = {
-  ready: 'cyan',
-  in_progress: 'yellow',
-  complete: 'green',
-  blocked: 'red',
-  interrupted: 'magenta',
-  pending: 'dim',
-  wont_fix: 'dim',
-}
-
-function painted(text: string): Cell {
-  return { text, style: STYLES[text] }
-}
-
-function faint(text: string): Cell {
-  return { text, style: 'dim' }
 }

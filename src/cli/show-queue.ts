@@ -4,7 +4,7 @@ import { harmless, harmlessLine } from '../core/text.ts'
 import type { queueMigrate } from '../migration.ts'
 import type * as queue from '../queue/operations.ts'
 import type * as reports from '../queue/reports.ts'
-import { type Cell, table } from './table.ts'
+import { type Cell, faint, lines, painter, table } from './table.ts'
 
 type Answer<Op extends Pick<Operation, 'output'>> = InferOutput<ReturnType<Op['output']>>
 type Shown = Answer<typeof queue.queueClaim>['task']
@@ -15,6 +15,16 @@ export function shown(name: string, answer: unknown, { colour }: { readonly colo
   const show = Object.hasOwn(SHOWN, name) ? SHOWN[name as keyof typeof SHOWN] : undefined
   return show ? show(answer as never, colour) : table([row((answer as { task: Shown }).task)], colour)
 }
+
+const painted = painter({
+  staged: 'dim',
+  to_execute: 'cyan',
+  in_progress: 'yellow',
+  completed: 'green',
+  error: 'red',
+  cancelled: 'dim',
+  waiting: 'magenta',
+})
 
 const SHOWN = {
   queue_add: ({ task, tasks = [task] }: Answer<typeof queue.queueAdd>, colour: boolean) =>
@@ -161,26 +171,4 @@ function branch(node: Node, indent: string): (Cell | string)[][] {
     [`${indent}${id}`, painted(state), title, done, faint(said.filter(Boolean).join(', '))],
     ...(node.children as Node[]).flatMap(child => branch(child, `${indent}  `)),
   ]
-}
-
-function lines(...parts: readonly string[]): string {
-  return parts.filter(Boolean).join('\n')
-}
-
-const STYLES: Readonly<Record<string, Cell['style']>> = {
-  staged: 'dim',
-  to_execute: 'cyan',
-  in_progress: 'yellow',
-  completed: 'green',
-  error: 'red',
-  cancelled: 'dim',
-  waiting: 'magenta',
-}
-
-function painted(text: string): Cell {
-  return { text, style: STYLES[text] }
-}
-
-function faint(text: string): Cell {
-  return { text, style: 'dim' }
 }

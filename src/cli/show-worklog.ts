@@ -3,7 +3,7 @@ import type { Operation } from '../core/operation.ts'
 import { harmlessLine } from '../core/text.ts'
 import type * as worklog from '../worklogs/operations.ts'
 import type * as reports from '../worklogs/reports.ts'
-import { type Cell, table } from './table.ts'
+import { type Cell, faint, lines, painter, table } from './table.ts'
 
 type Answer<Op extends Pick<Operation, 'output'>> = InferOutput<ReturnType<Op['output']>>
 type Written = Answer<typeof worklog.worklogTask>
@@ -15,6 +15,14 @@ export function shown(name: string, answer: unknown, { colour }: { readonly colo
   const show = Object.hasOwn(SHOWN, name) ? SHOWN[name as keyof typeof SHOWN] : undefined
   return show ? show(answer as never, colour) : wrote(answer as Written, colour)
 }
+
+const painted = painter({
+  active: 'yellow',
+  in_progress: 'yellow',
+  completed: 'green',
+  interrupted: 'red',
+  failed: 'red',
+})
 
 const SHOWN = {
   worklog_list(answer: Answer<typeof reports.worklogList>, colour: boolean) {
@@ -73,24 +81,4 @@ function details(task: Task, colour: boolean): string {
 
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
-}
-
-function lines(...parts: readonly string[]): string {
-  return parts.filter(Boolean).join('\n')
-}
-
-const STYLES: Readonly<Record<string, Cell['style']>> = {
-  active: 'yellow',
-  in_progress: 'yellow',
-  completed: 'green',
-  interrupted: 'red',
-  failed: 'red',
-}
-
-function painted(text: string): Cell {
-  return { text, style: STYLES[text] }
-}
-
-function faint(text: string): Cell {
-  return { text, style: 'dim' }
 }

@@ -5,7 +5,7 @@ import type { Check } from '../doctor.ts'
 import type { log, status } from '../overview.ts'
 import type { carryTodo, completeTodo, createTodo, listTodo, startTodo, turnTodo } from '../plans/operations.ts'
 import type { Imported } from '../transfer.ts'
-import { type Cell, table } from './table.ts'
+import { type Cell, faint, lines, painter, table } from './table.ts'
 
 type Answer<Op extends Pick<Operation, 'output'>> = InferOutput<ReturnType<Op['output']>>
 
@@ -14,6 +14,16 @@ export function shown(name: string, answer: unknown, { colour }: { readonly colo
   const show = Object.hasOwn(SHOWN, name) ? SHOWN[name as keyof typeof SHOWN] : undefined
   return show ? show(answer as never, colour) : harmless(JSON.stringify(answer, null, 2))
 }
+
+const painted = painter({
+  pending: 'dim',
+  in_progress: 'yellow',
+  completed: 'green',
+  cancelled: 'dim',
+  ok: 'green',
+  fixed: 'yellow',
+  WRONG: 'red',
+})
 
 const SHOWN = {
   create_todo: ({ created, remaining }: Answer<typeof createTodo>, colour: boolean) =>
@@ -156,26 +166,4 @@ function told(counts: Readonly<Record<string, number>>): string {
 
 function leftOver(remaining: number): string {
   return remaining === 0 ? 'nothing remains' : `${remaining} ${remaining === 1 ? 'remains' : 'remain'}`
-}
-
-function lines(...parts: readonly string[]): string {
-  return parts.filter(Boolean).join('\n')
-}
-
-const STYLES: Readonly<Record<string, Cell['style']>> = {
-  pending: 'dim',
-  in_progress: 'yellow',
-  completed: 'green',
-  cancelled: 'dim',
-  ok: 'green',
-  fixed: 'yellow',
-  WRONG: 'red',
-}
-
-function painted(text: string): Cell {
-  return { text, style: STYLES[text] }
-}
-
-function faint(text: string): Cell {
-  return { text, style: 'dim' }
 }

@@ -28,9 +28,24 @@ export function table(rows: readonly (readonly (Cell | string)[])[], colour: boo
   return laidOut(rows, widths, colour)
 }
 
+/** Text that is there for whoever looks twice. */
+export function faint(text: string): Cell {
+  return { text, style: 'dim' }
+}
+
+/** Makes cells of words that have a look of their own. */
+export function painter(styles: Readonly<Record<string, Style>>): (text: string) => Cell {
+  return text => ({ text, style: styles[text] })
+}
+
+/** Lines below each other; those without anything are left out. */
+export function lines(...parts: readonly string[]): string {
+  return parts.filter(Boolean).join('\n')
+}
+
 function laidOut(rows: readonly (readonly (Cell | string)[])[], widths: readonly number[], colour: boolean): string {
   const gaps = widths.map(width => ' '.repeat(width))
-  let lines = ''
+  let all = ''
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index]!
     let line = ''
@@ -39,12 +54,12 @@ function laidOut(rows: readonly (readonly (Cell | string)[])[], widths: readonly
       const text = textOf(cell)
       const style = colour && text && typeof cell !== 'string' ? cell.style : undefined
       if (column > 0) line += '  '
-      line += style ? painted(style, text) : text
+      line += style ? styled(style, text) : text
       line += gaps[column]!.slice(text.length)
     }
-    lines += index > 0 ? `\n${line.trimEnd()}` : line.trimEnd()
+    all += index > 0 ? `\n${line.trimEnd()}` : line.trimEnd()
   }
-  return lines
+  return all
 }
 
 function widthsOf(rows: readonly (readonly (Cell | string)[])[]): number[] {
@@ -63,6 +78,6 @@ function harmlessCell({ text, style }: Cell): Cell {
   return { text: harmlessLine(text), style }
 }
 
-function painted(style: Style, text: string): string {
+function styled(style: Style, text: string): string {
   return process.getBuiltinModule('node:util').styleText(style, text, { validateStream: false })
 }

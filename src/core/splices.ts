@@ -1,3 +1,6 @@
+import type { Complaint } from './kind.ts'
+import { Problem } from './problem.ts'
+
 /** A part of a text that becomes another. */
 export interface Splice {
   readonly from: number
@@ -13,6 +16,18 @@ export function spliced(text: string, splices: readonly Splice[]): string {
     at = splice.to
   }
   return out + text.slice(at)
+}
+
+/** What was read of a file that is to be changed; one that cannot be read is left alone. */
+export function unlessBroken<T extends object>(read: T | Complaint): T {
+  if (!('message' in read)) return read
+  const { line, message } = read
+  throw new Problem(
+    'unreadable_file',
+    `line ${line}: ${message}`,
+    `Correct line ${line} of the file by hand, then try again.`,
+    { line },
+  )
 }
 
 /** Some lines of a file, without the blank ones around them; `next` is where the line begins that stays behind them. */

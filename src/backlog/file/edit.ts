@@ -1,7 +1,7 @@
 import type { FileForm } from '../../core/kind.ts'
 import { tidy } from '../../core/markdown.ts'
 import { Problem } from '../../core/problem.ts'
-import { spliced } from '../../core/splices.ts'
+import { spliced, unlessBroken } from '../../core/splices.ts'
 import { whole } from '../../core/yaml/writing.ts'
 import { type Document, documentOf } from './document.ts'
 import { asRead } from './history.ts'
@@ -45,13 +45,5 @@ export const edited: FileForm['edit'] = (text, { fields, texts, happened }) => {
 }
 
 function readable(text: string): Document {
-  const document = documentOf(text)
-  if (!('message' in document)) return document
-  const { line, message } = document
-  throw new Problem(
-    'unreadable_file',
-    `line ${line}: ${message}`,
-    `Correct line ${line} of the file by hand, then try again.`,
-    { line },
-  )
+  return unlessBroken(documentOf(text))
 }

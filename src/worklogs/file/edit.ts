@@ -1,7 +1,7 @@
 import type { FileForm } from '../../core/kind.ts'
 import { tidy } from '../../core/markdown.ts'
 import { Problem } from '../../core/problem.ts'
-import { passageSplice, spliced } from '../../core/splices.ts'
+import { passageSplice, spliced, unlessBroken } from '../../core/splices.ts'
 import { keySplices } from '../../core/yaml/editing.ts'
 import { keyLine, whole } from '../../core/yaml/writing.ts'
 import { FRONTMATTER } from '../record.ts'
@@ -41,13 +41,5 @@ export const edited: FileForm['edit'] = (text, { fields, texts }) => {
 const PARTS = [...FRONTMATTER, 'foreign', 'body'] as const
 
 function readable(text: string): Document {
-  const document = documentOf(text)
-  if (!('message' in document)) return document
-  const { line, message } = document
-  throw new Problem(
-    'unreadable_file',
-    `line ${line}: ${message}`,
-    `Correct line ${line} of the file by hand, then try again.`,
-    { line },
-  )
+  return unlessBroken(documentOf(text))
 }
