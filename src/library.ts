@@ -135,6 +135,7 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
     completion: options.completion ?? workspace.completion,
     now: options.now ?? (() => new Date()),
     documents: door.documents(),
+    sessional: () => door.sessional(),
     // A program that opens a workspace answers for the commands that are kept there.
     mayRun: async () => true,
     wards: { commands: workspace.wards, mayRun: async () => true },

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Kind } from './core/kind.ts'
 import type { LedgerKeeper } from './core/ledger.ts'
 import type { Documents, Wards } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
@@ -54,6 +55,11 @@ export class StoreDoor {
   wards(): Wards {
     const { wards: commands, root } = this.workspace
     return { commands, mayRun: async () => (await import('./trust.ts')).areTrusted(commands, root) }
+  }
+
+  /** The kinds whose items belong to sessions. */
+  async sessional(): Promise<readonly Kind[]> {
+    return (await import('./kinds.ts')).kinds.filter(({ list }) => list.includes('session'))
   }
 
   /** The documents of this workspace. */

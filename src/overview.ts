@@ -150,7 +150,7 @@ async function planOf(caller: Caller, of: Turn) {
 
 /** The todos of the session that verbs are about unless told otherwise. */
 async function backlogOf(caller: Caller) {
-  const where = await whereabouts(caller, todo)
+  const where = await whereabouts(caller)
   const counts = await caller.store.count(todo, { where })
   if (Object.keys(counts).length === 0) return null
   const working = await caller.store.find(todo, { where, status: ['in_progress'], limit: 20 })
@@ -175,7 +175,7 @@ async function queueOf(caller: Caller) {
 
 /** The workers of the session that verbs are about unless told otherwise. */
 async function worklogOf(caller: Caller) {
-  const where = await whereabouts(caller, worklogKind)
+  const where = await whereabouts(caller)
   const counts = await caller.store.count(worklogKind, { where })
   if (Object.keys(counts).length === 0) return null
   const active = await caller.store.find(worklogKind, { where, status: ['active'], limit: 20 })

@@ -25,7 +25,7 @@ export const page = () => ({
 })
 
 export async function named(caller: Caller, name: string, flow: Workflow | undefined): Promise<Todo> {
-  return await locate(caller, await whereabouts(caller, todo, flow), name)
+  return await locate(caller, await whereabouts(caller, flow), name)
 }
 
 export function told(caller: Caller, item: Todo) {

@@ -89,7 +89,7 @@ export const backlogAdd = operation({
     },
   },
   async run(caller, { items, workflow: flow }) {
-    const added = await addTodos(caller, await whereabouts(caller, todo, flow), items)
+    const added = await addTodos(caller, await whereabouts(caller, flow), items)
     const results = added.map(({ created, item }) => ({ created, todo: viewOf(caller, item) }))
     const answer = { created: results.some(({ created }) => created), todo: results[0]!.todo }
     return results.length > 1 ? { ...answer, results } : answer
@@ -106,7 +106,7 @@ export const backlogNext = operation({
   input: () => v.object({ claim: described(v.boolean(), 'claim it'), ...worker(), ...lease(), ...workflow() }),
   output: () => v.object({ todo: todoShape(), ...warnings() }),
   async run(caller, { claim, as, lease: held, workflow: flow }) {
-    const where = await whereabouts(caller, todo, flow)
+    const where = await whereabouts(caller, flow)
     const item = await nextTodo(caller, where, claim ? { as, leaseMs: lasting(held) } : undefined)
     return { todo: viewOf(caller, item), warnings: await caller.store.unreadable(todo, where) }
   },
@@ -157,7 +157,7 @@ export const backlogTriage = operation({
     },
   },
   async run(caller, { decisions = [], workflow: flow }) {
-    const where = await whereabouts(caller, todo, flow)
+    const where = await whereabouts(caller, flow)
     const outcome = await triageTodos(caller, where, decisions)
     const waiting = await untriaged(caller, where)
     const first = waiting.slice(0, AT_A_TIME)
@@ -328,7 +328,7 @@ export const backlogResume = operation({
   output: () => v.object({ todo: v.optional(todoShape()), todos: v.array(todoShape()) }),
   positional: ['id'],
   async run(caller, { id: name, workflow: flow }) {
-    const where = await whereabouts(caller, todo, flow)
+    const where = await whereabouts(caller, flow)
     if (name !== undefined) {
       const resumed = views(caller, await resumeTodos(caller, [await locate(caller, where, name)]))
       return { todo: resumed[0], todos: resumed }

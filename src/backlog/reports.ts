@@ -35,7 +35,7 @@ export const backlogList = operation({
   output: () => v.object(page()),
   brief: { fields: ['priority', 'status', 'title', 'assigned_to'] },
   async run(caller, { status, limit = 50, all = false, workflow: flow, fields, ...filters }) {
-    const where = await whereabouts(caller, todo, flow)
+    const where = await whereabouts(caller, flow)
     const bound = all ? undefined : limit
     const listed = { ...filters, status: statusesFor(status), limit: bound, fields: fields && fieldsFor(fields) }
     const found = await listTodos(caller, where, listed)
@@ -103,7 +103,7 @@ export const backlogSearch = operation({
   output: () => v.object(page()),
   positional: ['query'],
   async run(caller, { query, limit = 50, all = false, workflow: flow }) {
-    const where = await whereabouts(caller, todo, flow)
+    const where = await whereabouts(caller, flow)
     const found = await searchTodos(caller, where, query)
     const shown = all ? found : found.slice(0, limit)
     return await paged(caller, where, views(caller, shown), found.length - shown.length, all)
@@ -166,7 +166,7 @@ export const backlogGraph = operation({
     return v.object({ todos: v.array(v.object(node)), cycles: v.array(many()), ...warnings() })
   },
   async run(caller, { workflow: flow }) {
-    const where = await whereabouts(caller, todo, flow)
+    const where = await whereabouts(caller, flow)
     const { nodes, cycles } = graphOf(await caller.store.find(todo, { where }))
     const todos = nodes.map(({ dependsOn, blocks, ...node }) => ({
       ...node,

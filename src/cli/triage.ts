@@ -24,7 +24,7 @@ const QUESTION = '[a]pprove [d]efer [f]alse positive d[u]plicate [o]ut of scope 
 
 /** Goes through what waits for a decision with a person: the most pressing first, ten at a time. */
 export async function triageTogether(caller: Caller, { workflow }: Input, terminal: Terminal): Promise<number> {
-  const where = await whereabouts(caller, todo, workflow)
+  const where = await whereabouts(caller, workflow)
   const seen = new Set<string>()
   for (;;) {
     const waiting = (await untriaged(caller, where)).filter(({ id }) => !seen.has(id))

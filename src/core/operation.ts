@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Kind } from './kind.ts'
 import { Problem } from './problem.ts'
 import type { Store } from './store.ts'
 
@@ -56,6 +57,8 @@ export interface Caller {
   readonly completion: CompletionMode
   readonly documents: Documents
   readonly wards: Wards
+  /** The kinds whose items belong to sessions. */
+  readonly sessional: () => Promise<readonly Kind[]>
 }
 
 /** An answer must fit a model's context: a page ends early when its items are long. */

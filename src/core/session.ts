@@ -18,12 +18,32 @@ const SESSION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 /** Taken as devices by Windows, whatever comes after a dot. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
-/** The caller's session, else the newest of the workflow in which there are such items, else `default`. */
-export async function whereabouts(caller: Caller, kind: Kind, flow: Workflow = 'work'): Promise<Whereabouts> {
+/** The caller's session, else the newest of the workflow, else `default`. */
+export async function whereabouts(caller: Caller, flow: Workflow = 'work'): Promise<Whereabouts> {
   const { session } = caller.scope
   if (session !== undefined) return { workflow: flow, session: checkedSession(session) }
-  const known = await caller.store.names(kind, 'session', { workflow: flow })
-  return { workflow: flow, session: known.at(-1) ?? 'default' }
+  return { workflow: flow, session: (await newestSession(caller, flow)) ?? 'default' }
+}
+
+/** The session that began last, whichever kind of item it began with. */
+async function newestSession(caller: Caller, flow: Workflow): Promise<string | undefined> {
+  const kinds = await caller.sessional()
+  const begun = await Promise.all(kinds.map(kind => caller.store.names(kind, 'session', { workflow: flow })))
+  const last = [...new Set(begun.flatMap(names => names.slice(-1)))]
+  if (last.length < 2) return last[0]
+  const when = await Promise.all(last.map(session => beginning(caller, kinds, { workflow: flow, session })))
+  return last.toSorted((one, other) => (when[last.indexOf(one)]! < when[last.indexOf(other)]! ? 1 : -1))[0]
+}
+
+/** When the first of its items was made. */
+async function beginning({ store }: Caller, kinds: readonly Kind[], where: Whereabouts): Promise<string> {
+  const times: string[] = []
+  for (const kind of kinds) {
+    const [first] = await store.find(kind, { where, limit: 1 })
+    const [event] = first ? await store.events({ of: { kind, id: first.id }, limit: 1 }) : []
+    if (event) times.push(event.at)
+  }
+  return times.toSorted()[0] ?? ''
 }
 
 export function isWorkflow(name: string): name is Workflow {

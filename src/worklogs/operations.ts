@@ -5,7 +5,6 @@ import { endedSession, type Workflow, whereabouts, workflow } from '../core/sess
 import { about, warnings, written } from './answering.ts'
 import { files, name, plan, subtasks, task, words } from './asking.ts'
 import { completeTask } from './completing.ts'
-import { worklog } from './kind.ts'
 import { locate } from './locating.ts'
 import { beginTask, checkOff, closeLog, decide, failTask, openLog } from './logging.ts'
 import { ROLES, type Worklog } from './record.ts'
@@ -29,9 +28,7 @@ export const worklogOpen = operation({
   output: about,
   positional: ['name'],
   run: (caller, { name: worker, role, plan: path, workflow: flow }) =>
-    written(caller, flow, async () =>
-      openLog(caller, await whereabouts(caller, worklog, flow), { worker, role, plan: path }),
-    ),
+    written(caller, flow, async () => openLog(caller, await whereabouts(caller, flow), { worker, role, plan: path })),
 })
 
 export const worklogTask = operation({
@@ -187,5 +184,5 @@ export const worklogSweep = operation({
 })
 
 async function named(caller: Caller, flow: Workflow | undefined, worker: string): Promise<Worklog> {
-  return await locate(caller, await whereabouts(caller, worklog, flow), worker)
+  return await locate(caller, await whereabouts(caller, flow), worker)
 }

@@ -6,7 +6,6 @@ import { type Workflow, whereabouts, workflow } from '../core/session.ts'
 import { toldBy } from './accounts.ts'
 import { warnings } from './answering.ts'
 import { name, plan } from './asking.ts'
-import { worklog } from './kind.ts'
 import { locate } from './locating.ts'
 import { fileOf, folderOf, SUMMARY } from './names.ts'
 import { lastAttempts, type Overview, overviewOf, progressOf } from './progress.ts'
@@ -51,7 +50,7 @@ export const worklogList = operation({
     }),
   output: listed,
   async run(caller, { worker, status, limit = 50, after = '', all = false, workflow: flow }): Promise<Listed> {
-    const at = await whereabouts(caller, worklog, flow)
+    const at = await whereabouts(caller, flow)
     if (worker !== undefined) {
       const [{ item, account } = unheard()] = await toldBy(caller, [await locate(caller, at, worker)])
       const progress = progressOf(item, account)
@@ -108,7 +107,7 @@ export const worklogSummary = operation({
 })
 
 async function summarise(caller: Caller, wards: boolean, flow: Workflow | undefined): Promise<Summarised> {
-  const at = await whereabouts(caller, worklog, flow)
+  const at = await whereabouts(caller, flow)
   const ran = wards ? await runWards(caller) : undefined
   const before = await readSession(caller, at)
   const session = await interruptActive(caller, before)
@@ -168,7 +167,7 @@ export const worklogPr = operation({
 })
 
 async function sectionIn(caller: Caller, given: string, flow: Workflow | undefined): Promise<ForPullRequest> {
-  const at = await whereabouts(caller, worklog, flow)
+  const at = await whereabouts(caller, flow)
   const path = `${folderOf(at)}/${SUMMARY}`
   const unchanged = (message: string) => ({
     text: given,
@@ -212,7 +211,7 @@ export const worklogProtocol = operation({
   document: 'text',
   positional: ['name'],
   async run(caller, { name: worker, role, plan: planned, via, workflow: flow }) {
-    const at = await whereabouts(caller, worklog, flow)
+    const at = await whereabouts(caller, flow)
     const below = `${caller.work}/${folderOf(at)}/${fileOf(worker)}`
     // In another worktree the same path would be another file.
     const path = caller.here === caller.root ? below : `${caller.root}/${below}`

@@ -1,5 +1,7 @@
+import { todo } from '../../src/backlog/kind.ts'
 import type { Caller } from '../../src/core/operation.ts'
 import type { Store } from '../../src/core/store.ts'
+import { worklog } from '../../src/worklogs/kind.ts'
 
 /** Somebody who asks a store directly, without a workspace around it. */
 export function callerOf(store: Store, more: Partial<Caller> = {}): Caller {
@@ -17,6 +19,7 @@ export function callerOf(store: Store, more: Partial<Caller> = {}): Caller {
     completion: 'self',
     documents: { read: async () => undefined, write: async () => {}, hindrance: async () => undefined },
     wards: { commands: [], mayRun: async () => false },
+    sessional: async () => [todo, worklog],
     ...more,
   }
 }
