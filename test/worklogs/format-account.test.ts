@@ -98,9 +98,14 @@ describe('the heading of a task', () => {
     '##Task #1: x',
     '    ## Task #1: x',
     '## The Task #1',
+    '###### Task #1: x',
     'Task #1: x',
   ])('is not %j', line => {
     expect(accountOf(`${line}\n`).sections).toEqual([])
+  })
+
+  test('is none in an item', () => {
+    expect(only('## Task #1: a\n\n1. b\n    - c\n\n      ## Task #2: d').number).toBe(1)
   })
 
   test('is of the second level; of another only where there is none of that', () => {
@@ -190,6 +195,11 @@ describe('other lines with a name', () => {
     expect(inTask(line).ward).toBe('ok: 1')
   })
 
+  test('what the wards said is as it was written', () => {
+    expect(inTask('**Ward Result**: **ok** ').ward).toBe('**ok**')
+    expect(inTask('**Ward Result:** ok').ward).toBe('ok')
+  })
+
   test.each<[string, string[]]>([
     ['**Files touched**: `a.ts`, `b.ts`', ['a.ts', 'b.ts']],
     ['Files touched: a.ts, b c.ts', ['a.ts', 'b c.ts']],
@@ -197,6 +207,7 @@ describe('other lines with a name', () => {
     ['Files touched: `a.ts` and `b.ts`', ['a.ts', 'b.ts']],
     ['Files touched: ``a`b.ts``, `c,d.ts`, `` ` ``', ['a`b.ts', 'c,d.ts', '`']],
     ['Files touched: `a.ts', ['`a.ts']],
+    ['Files touched: ` a.ts `, `b.ts`', ['a.ts', 'b.ts']],
     ['Files touched: none', []],
     ['Files touched: —', []],
     ['Files touched: app/(auth)/page.ts', ['app/(auth)/page.ts']],
@@ -231,6 +242,7 @@ describe('check boxes', () => {
     ['in a comment in an item', '- <!--\n  - [ ] a\n  -->'],
     ['in a quote', '> - [ ] a\n> \n> 1. [x] b'],
     ['in a quote in an item', '- > - [ ] a'],
+    ['in fenced code in an item, whose end is not that', '- ```\n      ```\n  - [ ] a\n  ```'],
     ['in the middle of a line', 'a - [ ] b'],
     ['without a list', '[ ] a'],
     ['as a link', '- [x](y)'],
@@ -245,6 +257,11 @@ describe('check boxes', () => {
 
   test('count after a fence or a comment that nothing closes', () => {
     expect(boxes('```\n- [ ] a\n\n<!-- x\n- [x] b')).toEqual(['- a', 'x b'])
+  })
+
+  test('count after what only looks like a fence, and after the item that one stands open in', () => {
+    expect(boxes('```a``` b\n- [ ] c\n\n```\n')).toEqual(['- c'])
+    expect(boxes('- a\n  ```\n  - [ ] b\n\n- [ ] c')).toEqual(['- c'])
   })
 
   test('have the lines that go on with their text', () => {
@@ -282,6 +299,14 @@ describe('decisions', () => {
     ])
   })
 
+  test('go on where the text of an item stands far from its marker', () => {
+    expect(decisions('### Decisions\n-      a\n\n  b')).toEqual(['a b'])
+  })
+
+  test('do not go on with a quote', () => {
+    expect(decisions('### Decisions\n- > a\nb\n- c')).toEqual(['c'])
+  })
+
   test('without bullets are one for each paragraph', () => {
     expect(decisions('### Decisions\na\nb\n\nc\n- d')).toEqual(['a b', 'c', 'd'])
     expect(decisions('**Decisions**: a\nb\n\nc')).toEqual(['a b', 'c'])
@@ -295,6 +320,10 @@ describe('decisions', () => {
     ['another task', '## Notes'],
   ])('end at %s', (_, line) => {
     expect(decisions(`### Decisions\n- a\n${line}\n- b`)).toEqual(['a'])
+  })
+
+  test('without a heading end at the next label', () => {
+    expect(decisions('**Decisions**:\n- a\n\n**Notes**: b')).toEqual(['a'])
   })
 
   test('leave out code, comments and quotes', () => {

@@ -148,6 +148,10 @@ describe('what somebody wrote by hand', () => {
     expect(withOutcome(from, 1, { status: 'completed', files: ['c.ts'], ward: 'ok' })).toBe(
       '## Task #1: a\nStatus: completed\nFiles touched: `c.ts`\nWard Result: ok\n\nText',
     )
+    const boxed = '## Task #1: a\nFiles touched:\n- a.ts\n    - [ ] b'
+    expect(withOutcome(boxed, 1, { status: 'completed', files: ['c.ts'] })).toBe(
+      '## Task #1: a\nStatus: completed\nFiles touched: `c.ts`\n- a.ts\n    - [ ] b',
+    )
     expect(withWard(from, 1, 'ok')).toBe('## Task #1: a\nWard Result: ok\nFiles touched:\n- a.ts\n- b.ts\n\nText')
   })
 

@@ -12,7 +12,6 @@ import { isPlain, wordsIn } from './words.ts'
  * third of the time. What both read, they must read alike.
  */
 export function quickly(body: string, brief = false): Account | undefined {
-  if (UNUSUAL.some(sign => body.includes(sign))) return undefined
   const quick = new Quick(body, brief)
   const sections: Draft[] = []
   while (quick.at < body.length) {
@@ -23,8 +22,6 @@ export function quickly(body: string, brief = false): Account | undefined {
   return { sections, decisions: [] }
 }
 
-/** Searched for one by one: a pattern is slow until it is compiled, and the text is long. */
-const UNUSUAL = ['\r', '```', '~~~', '<!--']
 const LF = 10
 /** Any of many, where they are only counted. */
 const DONE = Object.freeze({ text: '', done: true })
