@@ -2,6 +2,7 @@ import type { Texts } from '../core/kind.ts'
 import { amend } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import type { Unreadable } from '../core/store.ts'
 import { accountOf } from './file/account.ts'
 import { worklog } from './kind.ts'
 import type { Account, TaskSection, Worklog } from './record.ts'
@@ -10,6 +11,8 @@ import type { Account, TaskSection, Worklog } from './record.ts'
 export interface Told {
   readonly item: Worklog
   readonly account: Account
+  /** What whoever asked should know beside it. */
+  readonly warning?: Unreadable | undefined
 }
 
 /** In bytes: files of more than a mebibyte are not read any more. */

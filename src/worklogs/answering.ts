@@ -38,12 +38,12 @@ export async function written(
 ): Promise<Answer> {
   const done = await regardless(caller, flow, work)
   if ('hindered' in done) return { worklog: null, written: false, warnings: [done.hindered] }
-  const { item, account } = done
+  const { item, account, warning } = done
   const section = task === undefined ? undefined : lastAttempt(account.sections, task)
   return {
     worklog: viewOf(caller, item, progressOf(item, account)),
     ...(section && { task: taskViewOf(section) }),
     written: true,
-    warnings: [],
+    warnings: warning ? [warning] : [],
   }
 }

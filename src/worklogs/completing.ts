@@ -17,9 +17,9 @@ export interface Completion {
 export async function completeTask(caller: Caller, item: Worklog, wanted: Completion): Promise<Told> {
   const { number, files } = wanted
   const completed = caller.now().toISOString()
-  const [told] = await toldBy(caller, [item])
-  const section = attemptAt(item, told!.account, number)
-  if (isSame(section, wanted)) return told!
+  const [before] = await toldBy(caller, [item])
+  const section = attemptAt(item, before!.account, number)
+  if (isSame(section, wanted)) return before!
   // Before the wards, which take their time; and once more when it is written, as somebody may have been faster.
   judge(item, section, 'completed', { completed })
   const wards = await runWards(caller)
@@ -31,7 +31,14 @@ export async function completeTask(caller: Caller, item: Worklog, wanted: Comple
     const all = [...new Set([...now.files, ...files])]
     return withOutcome(body, number, { status: 'completed', completed, files: all, ward: wardText(wards, wanted) })
   }
-  return await rewrite(caller, item, change, `Task #${number} completed`)
+  const told = await rewrite(caller, item, change, `Task #${number} completed`)
+  return wards?.verdict === 'unknown' ? { ...told, warning: UNTRUSTED } : told
+}
+
+const UNTRUSTED = {
+  file: 'punchlist.json',
+  line: 1,
+  message: 'its wards were not run; read them, and if they are to be run here: punchlist doctor --trust',
 }
 
 /** Whether a task was completed with this very answer. */

@@ -117,6 +117,8 @@ describe('wards that came with a repository', () => {
     git(cwd, 'commit', '-m', 'wards')
     const strange = await typist.run('complete', 'alice', '1', '--ward', 'all green')
     expect(completed(strange)).toEqual(['completed', expect.stringMatching(/^not run: .*\(reported: all green\)$/)])
+    const untold = { file: 'punchlist.json', line: 1, message: expect.stringContaining('doctor --trust') }
+    expect(strange.warnings).toEqual([untold])
     expect(await typist.summary('--wards')).toMatchObject({ wards: 'unknown' })
     await typist.run('task', 'alice', '2', 'Sign it')
     const doctor = await answer<{ checks: { check: string; detail: string }[] }>(['doctor'], { cwd })
