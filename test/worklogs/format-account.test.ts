@@ -198,6 +198,7 @@ describe('other lines with a name', () => {
   test('what the wards said is as it was written', () => {
     expect(inTask('**Ward Result**: **ok** ').ward).toBe('**ok**')
     expect(inTask('**Ward Result:** ok').ward).toBe('ok')
+    expect(inTask('**Ward Result**:**ok**').ward).toBe('**ok**')
   })
 
   test.each<[string, string[]]>([

@@ -33,6 +33,10 @@ test('what we write is read quickly, and as by the reader for all texts', () => 
   }
 })
 
+test('a heading that is none is left to the reader for all texts', () => {
+  expect(quickly(`${ours()}\nx## Task #5: y\n\n**Status**: done`)).toBe(undefined)
+})
+
 test('whatever is read quickly is read as by the reader for all texts', () => {
   const good = ours()
   const lines = good.split('\n')
