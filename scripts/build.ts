@@ -49,6 +49,7 @@ async function bundle(dir: string, format: 'esm' | 'cjs', input: Record<string, 
           name: 'plan',
           test: /\/src\/(?:core\/(?!check\.ts|disk\.ts|markdown\.ts|splices\.ts|yaml\/)|plans\/|cli\/(?:show|table)\.ts)|\/valibot\//,
         },
+        { name: 'text', test: /\/src\/core\/(?:markdown\.ts|splices\.ts|yaml\/)/ },
       ],
     },
     // Comments and white space are read and kept in memory at every start; names stay, for the stack traces.
