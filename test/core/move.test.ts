@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { amend } from '../../src/core/move.ts'
 import { claim, move, openStore, type Problem, planItem } from '../../src/index.ts'
 import { draft, note } from '../support/drafts.ts'
 
@@ -69,4 +70,24 @@ describe('a move', () => {
     }
     await store.close()
   })
+})
+
+test('what is beaten again and again keeps trying, and is then made on how the item stands', async () => {
+  const store = await openStore('sqlite::memory:')
+  const [added] = await store.insert(planItem, [draft('a')], note)
+  const { id } = added!.item
+  let rivals = 0
+  const changed = await amend(store, planItem, {
+    id,
+    ...note,
+    // Somebody else is quicker twelve times in a row.
+    fields: ({ revision, priority }) => {
+      if (rivals++ < 12)
+        void store.save(planItem, { id, revision, from: 'pending', fields: { context: `rival ${rivals}` } }, note)
+      return { completionCriteria: `seen at ${revision}, place ${priority}` }
+    },
+  })
+  expect(rivals).toBe(13)
+  expect(changed).toMatchObject({ context: 'rival 12', completionCriteria: 'seen at 13, place 0', revision: 14 })
+  await store.close()
 })

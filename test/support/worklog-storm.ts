@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,6 +44,7 @@ export interface Aftermath {
 export async function worklogStorm({ processes, changes, kills, env }: Storm): Promise<Aftermath> {
   const crew = new Crew(changes, env)
   await (await crew.open()).close()
+  warmUp(env)
   await Promise.all(Array.from({ length: processes }, (_, place) => crew.hire(place)))
   crew.begin()
   for (let n = 0; n < kills; n++) {
@@ -52,6 +53,16 @@ export async function worklogStorm({ processes, changes, kills, env }: Storm): P
   }
   await crew.home()
   return await aftermath(crew)
+}
+
+/** Most of a process is its start, and what one has compiled is there for the others once it has ended. */
+function warmUp(more: Storm['env']): void {
+  const root = scratch()
+  const { PATH = '' } = process.env
+  execFileSync(process.execPath, [WRITER, root, 'nobody', '0.0', '0', join(root, 'diary')], {
+    input: 'go\n',
+    env: { PATH, HOME: root, NODE_COMPILE_CACHE: COMPILED, ...more },
+  })
 }
 
 class Crew {
@@ -78,7 +89,6 @@ class Crew {
     const mark = `${place}.${++this.hired}`
     const args = [WRITER, this.root, `w${place}`, mark, String(this.changes), join(this.diaries, mark)]
     const { PATH = '' } = process.env
-    // Most of a process is its start: all but the first find what was compiled.
     const env = { PATH, HOME: this.root, NODE_COMPILE_CACHE: COMPILED, ...this.env }
     const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'], env })
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.failures += text))

@@ -13,11 +13,14 @@ const { PUNCHLIST_STORE: store } = process.env
 const door = new StoreDoor(await findWorkspace({ cwd: root!, root: root!, store: store ?? 'files' }))
 const open = await door.store(true)
 const note = () => ({ by: mark!, at: new Date().toISOString() })
+// Engines are loaded when they are first used.
+await open.find(worklog, { where: { id: 'nobody' } })
 writeSync(1, 'ready\n')
 await once(process.stdin, 'data')
-for (const name of [worker!, 'all']) await open.insert(worklog, [worklogDraft(name)], note())
+const names = [worker!, ...(Number(changes) > 0 ? ['all'] : [])]
+for (const name of names) await open.insert(worklog, [worklogDraft(name)], note())
 for (let n = 0; n < Number(changes); n++) {
-  for (const name of [worker!, 'all']) {
+  for (const name of names) {
     const line = `- [x] ${mark} ${n} ${'.'.repeat(n % 7)}|`
     const texts = ({ body = '' }) => ({ body: `${body}${body === '' ? '' : '\n'}${line}` })
     await amend(open, worklog, { id: `work/s1/${name}`, ...note(), texts })

@@ -22,7 +22,7 @@ import type {
 import { Contents } from './contents.ts'
 import { leftovers, readability } from './health.ts'
 import { differs, Looker } from './look.ts'
-import { LARGEST, readText } from './reading.ts'
+import { LARGEST, readText, statsAt } from './reading.ts'
 import { removeLists } from './removing.ts'
 import { formOf, idOf, type Place, Tree } from './tree.ts'
 import { Writing } from './writing.ts'
@@ -239,18 +239,21 @@ export class FileStore implements Store {
   }
 
   /**
-   * Looks at every list in which an item of the same identity may stand: its own
-   * where the id itself is the identity, all lists beside it otherwise.
+   * Looks wherever an item of the same identity may stand: at its own file, if
+   * there is one or was, where the id itself is the identity; in all lists
+   * beside its own otherwise.
    */
   private lookAround(kind: Kind, drafts: readonly Draft[]): void {
-    const wanted = new Map<string, Fields>()
+    const wanted = new Map<string, Query['where']>()
     for (const { id, identity, fields } of drafts) {
       if (identity === undefined) continue
-      const scope = identity === id ? kind.list : kind.list.slice(0, -1)
-      const where = Object.fromEntries(scope.map(field => [field, fields[field]]))
-      wanted.set(Object.values(where).join('/'), where)
+      const { folder, list } = this.tree.placeOf(kind, fields)
+      const outer = kind.list.slice(0, -1).map(field => [field, list[field]!] as const)
+      const file = this.tree.path(folder, String(fields[formOf(kind).name]))
+      if (identity !== id) wanted.set(outer.join('/'), Object.fromEntries(outer))
+      else if (this.ledger.fileOf(kind, id) || statsAt(file)) wanted.set(id, { ...list, id })
     }
-    for (const where of wanted.values()) this.looker.look(kind, where)
+    for (const where of wanted.values()) this.look(kind, where)
   }
 
   private add<T extends Item>(
