@@ -1,6 +1,7 @@
 import { oneLine } from '../core/markdown.ts'
 import type { Whereabouts } from '../core/session.ts'
-import { jsonText, quotedName, shellWord, yamlLine } from './quoting.ts'
+import { quoted } from '../core/yaml/writing.ts'
+import { quotedName, shellWord, yamlLine } from './quoting.ts'
 
 export interface Assignment extends Whereabouts {
   readonly worker: string
@@ -96,11 +97,11 @@ function option(name: string, value: string): string {
 function byTool(given: Assignment): string {
   const { worker, workflow, role = 'ROLE', plan = 'PLAN' } = given
   const call = (verb: string, input: string) => {
-    const flow = workflow === 'work' ? '' : `"workflow":${jsonText(workflow)}`
-    return `   worklog_${verb} {${[`"name":${jsonText(worker)}`, input, flow].filter(Boolean).join(',')}}`
+    const flow = workflow === 'work' ? '' : `"workflow":${quoted(workflow)}`
+    return `   worklog_${verb} {${[`"name":${quoted(worker)}`, input, flow].filter(Boolean).join(',')}}`
   }
   return told([
-    [call('open', `"role":${jsonText(role)},"plan":${jsonText(plan)}`), unsaid(given)],
+    [call('open', `"role":${quoted(role)},"plan":${quoted(plan)}`), unsaid(given)],
     [call('task', '"task":N,"subject":"SUBJECT","subtask":["STEP","STEP"]')],
     [call('check', '"task":N,"subtask":K'), 'Steps count from 1.'],
     [call('complete', '"task":N,"file":["PATH"],"ward":"RESULT"'), REFUSED],

@@ -1,4 +1,4 @@
-import { blocksOf, type Line } from './blocks.ts'
+import { blocksOf, type Line } from './pull-request-blocks.ts'
 
 /** The marks around our section: comments, which nobody sees. */
 export const BEGIN = '<!-- punchlist:work-session -->'

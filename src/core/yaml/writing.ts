@@ -28,7 +28,7 @@ function taken(text: string): boolean {
 }
 
 /** As JSON, which YAML reads, but for the characters that YAML takes for line breaks or does not print. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
