@@ -148,7 +148,7 @@ export const worklogPr = operation({
   tools: 'worklog',
   readOnly: true,
   summary: 'Give the section about a session for a pull request, alone or merged into a body; needs the summary.',
-  example: 'gh pr view --json body --jq .body | punchlist worklog pr --body - | gh pr edit --body-file -',
+  example: 'punchlist worklog pr --body body.md --session monday',
   input: () => v.object({ body: body(), ...workflow() }),
   form: {
     args: () => v.object({ body: described(v.string(), 'a file, or - for standard input'), ...workflow() }),
