@@ -47,7 +47,7 @@ async function bundle(dir: string, format: 'esm' | 'cjs', input: Record<string, 
       groups: [
         {
           name: 'plan',
-          test: /\/src\/(?:core\/(?!check\.ts|disk\.ts|markdown\.ts|splices\.ts|yaml\/)|plans\/|cli\/(?:show|table)\.ts)|\/valibot\//,
+          test: /\/src\/(?:core\/(?!check\.ts|disk\.ts|markdown\.ts|session\.ts|splices\.ts|words\.ts|yaml\/)|plans\/|cli\/(?:show|table)\.ts)|\/valibot\//,
         },
         { name: 'text', test: /\/src\/core\/(?:markdown\.ts|splices\.ts|yaml\/)/ },
       ],
