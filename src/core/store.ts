@@ -2,10 +2,10 @@ import type { Event, Note } from './event.ts'
 import type { Content, Draft, Item, Kind, Texts } from './kind.ts'
 import type { Fields } from './lifecycle.ts'
 
-export type Where = Readonly<Record<string, string | number | readonly (string | number)[]>>
+export type Where = Readonly<Record<string, string | number | null | readonly (string | number)[]>>
 
 export interface Query {
-  /** Fields that must have exactly this value, or one of these. */
+  /** Fields that must have exactly this value, or one of these; null: that must be empty. */
   readonly where?: Where
   readonly status?: readonly string[]
   /** Only what comes after the item with this id, in the order of the answer. */

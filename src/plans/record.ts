@@ -31,6 +31,10 @@ export interface PlanItem extends Item {
   readonly verifiedAt: string | null
   /** The item of an earlier turn that this one carries on. */
   readonly carriedFrom: string | null
+  /** What it waits for from a person; null while it can be worked on. */
+  readonly needs: string | null
+  /** The item of the host's own list that it stands for. */
+  readonly mirrors: string | null
 }
 
 const CHECK_HINT =
@@ -58,6 +62,8 @@ export const planItem: Kind<PlanItem> = {
     verification: 'json',
     verifiedAt: 'text',
     carriedFrom: 'text',
+    needs: 'text',
+    mirrors: 'text',
   },
   hints: {
     evidence:
@@ -73,21 +79,26 @@ export const planItem: Kind<PlanItem> = {
         to: ['in_progress', 'completed', 'cancelled'],
         clears: ['startedAt', 'owner', 'leaseUntil'],
       },
-      in_progress: { phase: 'active', to: ['pending', 'completed', 'cancelled'], stamps: ['startedAt'] },
+      in_progress: {
+        phase: 'active',
+        to: ['pending', 'completed', 'cancelled'],
+        stamps: ['startedAt'],
+        clears: ['needs'],
+      },
       // What is finished gives up its identity: the same thing may have to be done again later in the turn.
       completed: {
         phase: 'done',
         to: [],
         needs: ['outcome'],
         stamps: ['completedAt'],
-        clears: ['identity', 'leaseUntil'],
+        clears: ['identity', 'leaseUntil', 'needs'],
       },
       cancelled: {
         phase: 'dropped',
         to: [],
         needs: ['outcome'],
         stamps: ['completedAt'],
-        clears: ['identity', 'leaseUntil'],
+        clears: ['identity', 'leaseUntil', 'needs'],
       },
     },
     whenever: [

@@ -25,9 +25,11 @@ export function orderOf(kind: Kind): string[] {
 
 export function conditions(kind: Kind, query: Pick<Query, 'where' | 'status'>, bound: Bound): string {
   const parts = Object.entries(query.where ?? {}).map(([field, value]) =>
-    typeof value === 'object'
-      ? `${column(kind, field)} = ANY (${bound.add(value)}::${arrayType(kind, field)})`
-      : `${column(kind, field)} = ${bound.add(value)}`,
+    value === null
+      ? `${column(kind, field)} IS NULL`
+      : typeof value === 'object'
+        ? `${column(kind, field)} = ANY (${bound.add(value)}::${arrayType(kind, field)})`
+        : `${column(kind, field)} = ${bound.add(value)}`,
   )
   if (query.status) parts.push(`status IN (${query.status.map(status => literal(kind, status)).join(', ')})`)
   return parts.length > 0 ? parts.join(' AND ') : 'TRUE'

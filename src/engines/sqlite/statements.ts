@@ -40,7 +40,9 @@ function selection(kind: Kind, query: Query, columns: string, sorted: string): s
 
 /** The values of a query's text, in order. */
 export function valuesOf({ where = {}, after }: Query): (string | number)[] {
-  const values: (string | number)[] = Object.values(where).flat()
+  const values = Object.values(where)
+    .flat()
+    .filter(value => value !== null)
   return after === undefined ? values : [...values, after]
 }
 
@@ -167,7 +169,7 @@ function conditions(kind: Kind, { where = {}, status }: Matching): string {
   const parts = Object.entries(where).map(([field, value]) =>
     Array.isArray(value)
       ? `${column(kind, field)} IN (${value.map(() => '?').join(', ')})`
-      : `${column(kind, field)} = ?`,
+      : `${column(kind, field)} ${value === null ? 'IS NULL' : '= ?'}`,
   )
   // A single one as an equation: a partial index is not recognised in a list of one.
   if (status?.length === 1) parts.push(`status = ${literal(kind, status[0]!)}`)
@@ -177,7 +179,9 @@ function conditions(kind: Kind, { where = {}, status }: Matching): string {
 
 /** What of a condition is in its text: the fields, and how many values each may have. */
 function shapeOf(where: Query['where'] = {}): string[] {
-  return Object.entries(where).map(([field, value]) => (Array.isArray(value) ? `${field}*${value.length}` : field))
+  return Object.entries(where).map(([field, value]) =>
+    Array.isArray(value) ? `${field}*${value.length}` : value === null ? `${field}!` : field,
+  )
 }
 
 function assigned(kind: Kind, fields: readonly string[]): string {
