@@ -14,7 +14,10 @@ const fresh = join(root, `dist.${process.pid}`)
 process.on('exit', () => rmSync(fresh, { recursive: true, force: true }))
 const chunks = [
   ...(await bundle(fresh, 'esm', { index: 'src/index.ts', 'mcp/index': 'src/mcp/index.ts' })),
-  ...(await bundle(join(fresh, 'program'), 'cjs', { 'cli/bin': 'src/cli/bin.ts' })),
+  ...(await bundle(join(fresh, 'program'), 'cjs', {
+    'cli/bin': 'src/cli/bin.ts',
+    'cli/hook-bin': 'src/cli/hook-bin.ts',
+  })),
 ]
 writeFileSync(join(fresh, 'NOTICES.md'), notices(chunks))
 types()

@@ -8,11 +8,16 @@ import type { Store } from './core/store.ts'
 import { type Shelf, Shelves } from './engines/files/shelves.ts'
 import type { Workspace } from './workspace.ts'
 
+/** How long to wait for another process that is writing; as long as the engine finds right where absent. */
+export interface Patience {
+  readonly busyMs?: number
+}
+
 /** Opens the store of a URL. Engines are loaded when first used. */
-export async function openStore(url: string): Promise<Store> {
+export async function openStore(url: string, patience: Patience = {}): Promise<Store> {
   if (url.startsWith('sqlite:')) {
     const { openSqliteStore } = await import('./engines/sqlite/store.ts')
-    return openSqliteStore(url.slice('sqlite:'.length))
+    return openSqliteStore(url.slice('sqlite:'.length), patience)
   }
   const { openPostgresStore } = await import('./engines/postgres/store.ts')
   return await openPostgresStore(url)
@@ -24,16 +29,18 @@ export async function openStore(url: string): Promise<Store> {
  */
 export class StoreDoor {
   private readonly workspace: Workspace
+  private readonly patience: Patience
   private opened: Promise<Store> | undefined
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: Workspace, patience: Patience = {}) {
     this.workspace = workspace
+    this.patience = patience
   }
 
   async store(writes: boolean): Promise<Store> {
     const missing = !this.opened && isMissing(this.workspace.store)
     if (missing && !writes) return this.shelved(await openStore('sqlite::memory:'), true)
-    this.opened ??= missing ? this.make() : openStore(this.workspace.store)
+    this.opened ??= missing ? this.make() : openStore(this.workspace.store, this.patience)
     try {
       return this.shelved(await this.opened)
     } catch (error) {

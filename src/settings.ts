@@ -33,12 +33,15 @@ export const settingsSchema = v.pipe(
     wards: v.optional(v.pipe(v.array(v.string()), v.description('commands that must exit 0'))),
     continuation: v.optional(
       v.strictObject({
-        enabled: v.optional(v.boolean()),
+        enabled: v.optional(v.pipe(v.boolean(), v.description('whether sessions are sent on at all, true by default'))),
         countdownSeconds: v.optional(count('before an idle session is sent on, 2 by default')),
         toastDuration: v.optional(count('milliseconds, 900 by default')),
         gracePeriod: v.optional(count('milliseconds, 500 by default')),
         maxFruitless: v.optional(count('injections without progress before giving up, 3 by default')),
-        skipAgents: v.optional(v.array(v.string())),
+        maxInjections: v.optional(count('injections until the user speaks again, 50 by default')),
+        skipAgents: v.optional(
+          v.pipe(v.array(v.string()), v.description('agents that only plan; plan and planner by default')),
+        ),
       }),
     ),
     run: v.optional(

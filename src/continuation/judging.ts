@@ -48,6 +48,8 @@ export interface Facts {
   readonly planning: boolean
   /** Whether the context was cut since an agent was last seen. */
   readonly cut: boolean
+  /** Whether the host takes an answer now or never: then there is no waiting between injections. */
+  readonly atOnce?: boolean
 }
 
 export type Why =
@@ -81,7 +83,8 @@ export function judge(standing: Standing, facts: Facts, config: TodoContinuation
   const fruitless = before && !hasProgressed(before, facts.work) ? standing.fruitless + 1 : 0
   if (fruitless >= config.maxFruitless && fruitless > 0) return { go: false, why: 'fruitless' }
   if (injections >= config.maxInjections) return { go: false, why: 'budget' }
-  const until = fruitless === 0 || injectedAt === null ? at : injectedAt + COOLDOWN_MS * 2 ** (fruitless - 1)
+  const unhurried = fruitless === 0 || injectedAt === null || facts.atOnce
+  const until = unhurried ? at : injectedAt + COOLDOWN_MS * 2 ** (fruitless - 1)
   return until > at ? { go: false, why: 'cooling', until } : { go: true, fruitless }
 }
 

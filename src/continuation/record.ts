@@ -13,11 +13,7 @@ export interface Continuation extends Item {
   readonly completedBefore: number | null
   readonly injectedAt: string | null
   readonly hush: Hush | null
-  /** The process ids above the host's own, the nearest first: by these a server finds the session that started it. */
-  readonly processes: readonly number[] | null
-  /** When the host last told us something. */
-  readonly seenAt: string | null
-  /** When the host said that it is over. */
+  /** When the host said that it is over; empty while it goes on. */
   readonly endedAt: string | null
 }
 
@@ -34,8 +30,6 @@ export const continuation: Kind<Continuation> = {
     completedBefore: 'integer',
     injectedAt: 'text',
     hush: 'text',
-    processes: 'json',
-    seenAt: 'text',
     endedAt: 'text',
   },
   lifecycle: {

@@ -25,8 +25,10 @@ export const DEFAULT_CONFIG: TodoContinuationConfig = {
   skipAgents: ['plan', 'planner'],
 }
 
+export type SomeConfig = { readonly [Key in keyof TodoContinuationConfig]?: TodoContinuationConfig[Key] | undefined }
+
 /** The defaults with what is set; a key that is set to nothing counts as not set. */
-export function configFrom(set: Partial<TodoContinuationConfig> = {}): TodoContinuationConfig {
+export function configFrom(set: SomeConfig = {}): TodoContinuationConfig {
   const given = Object.entries(set).filter(([, value]) => value !== undefined)
   return { ...DEFAULT_CONFIG, ...Object.fromEntries(given) }
 }

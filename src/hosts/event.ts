@@ -73,6 +73,10 @@ export interface Answer {
 /** A program that agents run in, as far as its hooks go. Pure: what it says in, what we say out. */
 export interface Host {
   readonly name: string
+  /** What people call it; the name where absent. */
+  readonly title?: string
+  /** Whether it starts servers without telling them which session they are for. */
+  readonly announces?: boolean
   /** Undefined for events that are none of our business, and for whatever cannot be understood. */
   read(payload: Readonly<Record<string, unknown>>): Told | undefined
   write(reply: Reply, payload: Readonly<Record<string, unknown>>): Answer

@@ -53,10 +53,11 @@ async function copyOpen(caller: Caller, source: Turn, of: Turn): Promise<PlanIte
   const drafts = left
     .filter(({ id }) => !there.has(id))
     .map(item => {
-      const { agentType, checkCommand } = item
-      const kept = { ...item, agentType: agentType ?? undefined, checkCommand: checkCommand ?? undefined }
+      const { agentType, checkCommand, mirrors, needs } = item
+      const given = { agentType: agentType ?? undefined, checkCommand: checkCommand ?? undefined }
+      const kept = { ...item, ...given, mirrors: mirrors ?? undefined }
       const draft = draftOf(of, kept, at, `${of.id}:${item.id}`)
-      return { ...draft, fields: { ...draft.fields, carriedFrom: item.id } }
+      return { ...draft, fields: { ...draft.fields, carriedFrom: item.id, needs } }
     })
   await caller.store.insert(planItem, drafts, { by: caller.by, at, why: `carried from turn ${source.turnId}` })
   return await copies()

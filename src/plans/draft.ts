@@ -11,6 +11,8 @@ export interface NewItem {
   /** Its place, counted from 1; at the end when absent. */
   readonly order?: number | undefined
   readonly checkCommand?: readonly string[] | undefined
+  /** The item of the host's own list that it stands for. */
+  readonly mirrors?: string | undefined
 }
 
 /** An item as it will be added to a turn's plan. */
@@ -28,6 +30,7 @@ export function draftOf(of: Turn, item: NewItem, at: string, identity: string): 
       agentType: item.agentType ?? null,
       checkCommand: item.checkCommand ?? null,
       createdAt: at,
+      mirrors: item.mirrors ?? null,
     },
   }
 }

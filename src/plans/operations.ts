@@ -6,7 +6,7 @@ import { words } from '../core/words.ts'
 import { carryItems } from './carrying.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
 import { currentTurn, itemsOf, openTurn } from './turns.ts'
-import { addItems, finishItem, startItem, whatRemains } from './work.ts'
+import { addItems, blockItem, finishItem, startItem, unblockItem, whatRemains } from './work.ts'
 
 const order = () =>
   v.pipe(wholeNumber(1, 1_000_000), v.description('position in the plan, from 1; at the end if absent'))
@@ -141,6 +141,7 @@ export const listTodo = operation({
           verification: v.nullable(verification()),
           verifiedAt: text(),
           carriedFrom: text(),
+          needs: text(),
         }),
       ),
       summary: v.object({
@@ -230,6 +231,39 @@ export const completeTodo = operation({
   },
 })
 
+const blocking = () => ({ id: v.string(), title: v.string(), status: v.string(), needs: text(), ...leftOver() })
+
+export const blockTodo = operation({
+  name: 'block_todo',
+  command: 'plan block',
+  tools: 'plan',
+  summary: 'Mark an item that cannot go on without a person, and say what is needed. start_todo takes it up again.',
+  example: 'punchlist plan block 2 "the password of the staging server"',
+  input: () => v.object({ todoId: todoId(), needs: v.pipe(line(2000), v.description('what a person must do or say')) }),
+  output: () => v.object(blocking()),
+  positional: ['todoId', 'needs'],
+  async run(caller, input) {
+    const { of, item } = await blockItem(caller, input.todoId, input.needs)
+    const { id, title, status, needs } = item
+    return { id, title, status, needs, ...briefly(await whatRemains(caller, of, item)) }
+  },
+})
+
+export const unblockTodo = operation({
+  name: 'unblock_todo',
+  command: 'plan unblock',
+  summary: 'Let an item be worked on again that waited for a person.',
+  example: 'punchlist plan unblock 2',
+  input: () => v.object({ todoId: todoId() }),
+  output: () => v.object(blocking()),
+  positional: ['todoId'],
+  async run(caller, input) {
+    const { of, item } = await unblockItem(caller, input.todoId)
+    const { id, title, status, needs } = item
+    return { id, title, status, needs, ...briefly(await whatRemains(caller, of)) }
+  },
+})
+
 export const carryTodo = operation({
   name: 'carry_todo',
   command: 'plan carry',
@@ -309,9 +343,9 @@ function fitting(items: readonly PlanItem[]): PlanItem[] {
 
 function listed(item: PlanItem) {
   const { id, title, context, completionCriteria, agentType, status, priority, outcome } = item
-  const { createdAt, startedAt, completedAt, owner, verification: said, verifiedAt, carriedFrom } = item
+  const { createdAt, startedAt, completedAt, owner, verification: said, verifiedAt, carriedFrom, needs } = item
   const what = { id, title, context, completionCriteria, agentType, status, priority, outcome }
-  return { ...what, createdAt, startedAt, completedAt, owner, verification: said, verifiedAt, carriedFrom }
+  return { ...what, createdAt, startedAt, completedAt, owner, verification: said, verifiedAt, carriedFrom, needs }
 }
 
 function ended({ id, title, status, outcome, completedAt }: PlanItem) {

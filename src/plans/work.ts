@@ -1,6 +1,6 @@
 import { digest } from '../core/id.ts'
 import { openStatuses } from '../core/lifecycle.ts'
-import { claim, move } from '../core/move.ts'
+import { amend, claim, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { settled } from './carrying.ts'
@@ -54,7 +54,8 @@ export async function startItem(caller: Caller, id: string | undefined): Promise
     of &&
     (await claim(caller.store, planItem, {
       id: named?.item.id,
-      where: itemsOf(of),
+      // An item that waits for a person is started by name or not at all.
+      where: named ? itemsOf(of) : { ...itemsOf(of), needs: null },
       to: 'in_progress',
       by: caller.by,
       at: caller.now().toISOString(),
@@ -68,6 +69,37 @@ export async function startItem(caller: Caller, id: string | undefined): Promise
       turnId: of?.turnId ?? null,
     },
   )
+}
+
+/** Marks an item that cannot go on without a person: nobody is sent on for it, and it is not given out as the next one. */
+export async function blockItem(caller: Caller, id: string, needs: string): Promise<{ of: Turn; item: PlanItem }> {
+  const { of, item } = await itemOf(caller, id)
+  const blocked = await move(caller.store, planItem, {
+    id: item.id,
+    known: item,
+    where: itemsOf(of),
+    to: 'pending',
+    fields: { needs },
+    by: caller.by,
+    at: caller.now().toISOString(),
+    why: `waits for a person: ${needs}`.slice(0, 200),
+  })
+  return { of, item: blocked }
+}
+
+/** The person has answered: the item can be worked on again. */
+export async function unblockItem(caller: Caller, id: string): Promise<{ of: Turn; item: PlanItem }> {
+  const { of, item } = await itemOf(caller, id)
+  const at = caller.now().toISOString()
+  const freed = await amend(caller.store, planItem, {
+    id: item.id,
+    known: item,
+    fields: () => ({ needs: null }),
+    by: caller.by,
+    at,
+    why: 'waits for nobody any more',
+  })
+  return { of, item: freed }
 }
 
 export interface Ending {

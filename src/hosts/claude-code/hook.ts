@@ -1,8 +1,94 @@
-import type { Host } from '../event.ts'
+import type { Answer, Host, HostEvent, HostTask } from '../event.ts'
+import { list, record, text } from '../reading.ts'
 
-// PLACEHOLDER: its owner replaces this file.
+type Payload = Readonly<Record<string, unknown>>
+
 export const claudeCode: Host = {
   name: 'claude-code',
-  read: () => undefined,
-  write: () => ({}),
+  title: 'Claude Code',
+
+  read(payload) {
+    const session = text(payload['session_id'])
+    const name = text(payload['hook_event_name'])
+    const event = name !== undefined && Object.hasOwn(EVENTS, name) ? EVENTS[name]!(payload) : undefined
+    return session !== undefined && event ? { session, cwd: text(payload['cwd']), event } : undefined
+  },
+
+  write(reply, payload): Answer {
+    if (reply.type === 'refuse') return { stderr: reply.text, exit: 2 }
+    if (reply.type !== 'go_on' && reply.type !== 'context') return {}
+    // A decision to block would be shown to the model twice, as an error; this once, and plainly.
+    const said = { hookEventName: text(payload['hook_event_name']), additionalContext: reply.text }
+    return { stdout: JSON.stringify({ hookSpecificOutput: said }) }
+  },
+}
+
+const EVENTS: Readonly<Record<string, (payload: Payload) => HostEvent | undefined>> = {
+  Stop: payload => stopping(payload),
+  SubagentStop: payload => ({ ...stopping(payload), subagent: text(payload['agent_id']) ?? 'unknown' }),
+  SessionStart: ({ source }) => ({ type: 'started', how: HOW[String(source)] ?? 'new' }),
+  SessionEnd: () => ({ type: 'ended' }),
+  PreCompact: () => ({ type: 'cutting' }),
+  StopFailure: () => ({ type: 'failed', aborted: false }),
+
+  UserPromptSubmit({ prompt, prompt_id, source }) {
+    // Timers and the program itself send prompts, too.
+    const byUser = source === undefined || source === 'user' || source === 'sdk'
+    return byUser ? { type: 'spoke', text: text(prompt) ?? '', turn: text(prompt_id) } : undefined
+  },
+
+  TaskCreated: payload => oneTask(payload, 'pending'),
+  TaskCompleted: payload => oneTask(payload, 'completed'),
+
+  PostToolUse({ tool_name, tool_input }) {
+    const input = record(tool_input)
+    if (tool_name === 'TodoWrite' && Array.isArray(input['todos'])) {
+      return { type: 'listed', whole: true, tasks: list(input['todos']).flatMap(written) }
+    }
+    return tool_name === 'TaskUpdate' ? updated(input) : undefined
+  },
+}
+
+const HOW: Readonly<Record<string, 'new' | 'resumed' | 'cut'>> = { resume: 'resumed', fork: 'resumed', compact: 'cut' }
+
+function stopping(payload: Payload): Extract<HostEvent, { type: 'stopping' }> {
+  const running = list(payload['background_tasks']).filter(task => !OVER.includes(String(record(task)['status'])))
+  return {
+    type: 'stopping',
+    agent: text(payload['agent_type']),
+    background: running.length + list(payload['session_crons']).length,
+    planning: payload['permission_mode'] === 'plan',
+  }
+}
+
+const OVER = ['completed', 'failed', 'killed', 'cancelled', 'stopped']
+
+function oneTask(payload: Payload, status: 'pending' | 'completed'): HostEvent | undefined {
+  const key = text(payload['task_id'])
+  const title = text(payload['task_subject']) ?? ''
+  const context = text(payload['task_description'])
+  const asking = status === 'completed'
+  return key === undefined
+    ? undefined
+    : { type: 'listed', whole: false, asking, tasks: [{ key, title, context, status }] }
+}
+
+const STATUSES: Readonly<Record<string, HostTask['status']>> = {
+  pending: 'pending',
+  in_progress: 'in_progress',
+  completed: 'completed',
+  deleted: 'cancelled',
+}
+
+function updated(input: Payload): HostEvent | undefined {
+  const key = text(input['taskId'])
+  const status = STATUSES[String(input['status'])]
+  if (key === undefined || !status) return undefined
+  return { type: 'listed', whole: false, tasks: [{ key, title: text(input['subject']) ?? '', status }] }
+}
+
+function written(todo: unknown): HostTask[] {
+  const { content, status } = record(todo)
+  const title = text(content)
+  return title === undefined ? [] : [{ key: title, title, status: STATUSES[String(status)] ?? 'pending' }]
 }

@@ -23,8 +23,6 @@ CREATE TABLE continuations (
   "completedBefore" integer,
   "injectedAt" text,
   hush text,
-  processes jsonb,
-  "seenAt" text,
   "endedAt" text,
   -- the order of arrival
   n bigint GENERATED ALWAYS AS IDENTITY

@@ -23,8 +23,6 @@ CREATE TABLE continuations (
   completedBefore INTEGER,
   injectedAt TEXT,
   hush TEXT,
-  processes TEXT,
-  seenAt TEXT,
   endedAt TEXT
 ) STRICT;
 

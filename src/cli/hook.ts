@@ -1,0 +1,114 @@
+import { existsSync, readSync } from 'node:fs'
+import { type Answer, type Host, type Told } from '../hosts/event.ts'
+import { replyTo } from '../hosts/hook.ts'
+import { hostNamed } from '../hosts/hosts.ts'
+import { StoreDoor } from '../open.ts'
+import { findWorkspace } from '../workspace.ts'
+import { callerFor } from './scope.ts'
+
+/** What is larger than this is no event; a host may send whole files along. */
+const LARGEST = 8 * 1024 * 1024
+
+/** How long a hook waits for another process that is writing: a host waits for the hook. */
+const BUSY_MS = 2_000
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * `punchlist hook HOST`: one event on standard input, what we have to say about
+ * it in the host's own form. Whatever goes wrong here, the host is let go.
+ */
+export async function hook(name: string, env: Environment, cwd: string): Promise<Answer> {
+  let told: Told | undefined
+  try {
+    const payload = parsed(standardInput())
+    const host = payload && (await hostFor(name, env, payload))
+    told = host && readable(host.read(payload))
+    return host && told ? await answer(host, told, payload, env, cwd) : {}
+  } catch (error) {
+    const { noteFailure } = await import('../hosts/failing.ts')
+    noteFailure(name, told?.event.type, error)
+    return {}
+  }
+}
+
+async function hostFor(name: string, env: Environment, payload: Record<string, unknown>): Promise<Host | undefined> {
+  return await hostNamed(name === 'auto' ? (await import('../hosts/guessing.ts')).hostFrom(env, payload) : name)
+}
+
+async function answer(
+  host: Host,
+  told: Told,
+  payload: Record<string, unknown>,
+  env: Environment,
+  cwd: string,
+): Promise<Answer> {
+  const folder = told.cwd !== undefined && existsSync(told.cwd) ? told.cwd : cwd
+  if (host.announces) {
+    const { announce, retire } = await import('../hosts/sessions.ts')
+    if (told.event.type === 'ended') retire(host.name, told.session)
+    else if (told.event.type === 'started' || told.event.type === 'spoke') announce(host.name, told.session, folder)
+  }
+  const given = (key: string) => env[`PUNCHLIST_${key}`] || undefined
+  const workspace = await findWorkspace({ cwd: folder, root: given('ROOT'), store: given('STORE') })
+  const file = workspace.store.startsWith('sqlite:') ? workspace.store.slice('sqlite:'.length) : undefined
+  const hasStore = file === undefined || existsSync(file)
+  const door = new StoreDoor(workspace, { busyMs: BUSY_MS })
+  try {
+    const by = given('ACTOR') ?? host.name
+    const callerOf = (conversationId: string) =>
+      callerFor(
+        { wish: { cwd: folder }, by, scope: { conversationId } },
+        workspace,
+        door,
+        hasStore || told.event.type === 'listed',
+      )
+    const reply = await replyTo(host, told, { settings: workspace.settings, hasStore, callerFor: callerOf })
+    return reply.type === 'nothing' ? {} : host.write(reply, payload)
+  } finally {
+    await door.close()
+  }
+}
+
+/** A session's name is a key and nothing else, but it is shown to people. */
+function readable(told: Told | undefined): Told | undefined {
+  const { session = '' } = told ?? {}
+  const sound = session.length <= 200 && session.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(session)
+  return session !== '' && sound ? told : undefined
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const json: unknown = JSON.parse(text)
+    return typeof json === 'object' && json !== null && !Array.isArray(json)
+      ? (json as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Read to its end, so that the host can finish writing, and kept only while it can be an event. */
+function standardInput(): string {
+  const chunks: Buffer[] = []
+  const chunk = Buffer.allocUnsafe(64 * 1024)
+  for (let size = 0; ; ) {
+    const count = readSome(chunk)
+    if (count === 0) return size > LARGEST ? '' : Buffer.concat(chunks).toString('utf8')
+    size += count
+    if (size <= LARGEST) chunks.push(Buffer.from(chunk.subarray(0, count)))
+  }
+}
+
+function readSome(chunk: Buffer): number {
+  for (;;) {
+    try {
+      return readSync(0, chunk)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EOF') return 0
+      if (code !== 'EAGAIN') throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import type { Fields } from '../core/lifecycle.ts'
+import { amend, move } from '../core/move.ts'
+import type { Store } from '../core/store.ts'
+import { type Facts, injected, type Judgement, judge, judged, type Standing, UNTOUCHED, type Work } from './judging.ts'
+import { type Continuation, continuation } from './record.ts'
+import type { TodoContinuationConfig } from './settings.ts'
+
+/** Whose continuation: one session's, or with an empty name that of all. */
+export interface Session {
+  readonly conversationId: string
+  readonly host?: string | undefined
+}
+
+interface Doing {
+  readonly by: string
+  readonly now: () => Date
+}
+
+/** What is remembered of a session. */
+export interface Remembered {
+  readonly row: Continuation | undefined
+  readonly standing: Standing
+  readonly off: Facts['off']
+}
+
+export async function recalled(store: Store, { conversationId }: Session): Promise<Remembered> {
+  const rows = await store.find(continuation, { where: { conversationId: [conversationId, ''] } })
+  const row = rows.find(one => one.conversationId === conversationId)
+  const all = rows.find(one => one.conversationId === '')
+  const off = all?.status === 'off' ? 'all' : row?.status === 'off' ? 'session' : null
+  return { row, standing: row ? standingOf(row) : UNTOUCHED, off }
+}
+
+/**
+ * Judges a session that wants to stop, and remembers what came of it. Where it
+ * is sent on, that is written before it is said: a budget that could not be
+ * kept would be none.
+ */
+export async function judgeStop(
+  store: Store,
+  session: Session,
+  facts: Omit<Facts, 'off'>,
+  config: TodoContinuationConfig,
+  { by, now }: Doing,
+): Promise<Judgement> {
+  const at = now()
+  const { row, standing, off } = await recalled(store, session)
+  const decide = (present: Standing) => judge(present, { ...facts, off }, config, at.getTime())
+  let judgement = decide(standing)
+  if (sameStanding(after(standing, judgement, facts.work, at), standing)) return judgement
+  const fields = (present: Standing) => {
+    judgement = decide(present)
+    return fieldsOf(after(present, judgement, facts.work, at))
+  }
+  await written(store, session, row, item => fields(item ? standingOf(item) : UNTOUCHED), {
+    by,
+    at: at.toISOString(),
+    why: told(judgement, facts.work),
+  })
+  return judgement
+}
+
+function after(standing: Standing, judgement: Judgement, work: Work, at: Date): Standing {
+  return judgement.go ? injected(standing, work, judgement.fruitless, at.getTime()) : judged(standing, judgement)
+}
+
+function told(judgement: Judgement, { open }: Work): string {
+  return judgement.go ? `sent on: ${open} open` : `not sent on any more: ${judgement.why}`
+}
+
+/** Remembers how a session stands; nothing is written where that is nothing new. */
+export async function remember(store: Store, session: Session, standing: Standing, doing: Doing): Promise<void> {
+  const { row, standing: present } = await recalled(store, session)
+  if (sameStanding(present, standing) && (row?.endedAt ?? null) === null) return
+  const fields = () => ({ ...fieldsOf(standing), endedAt: null })
+  await written(store, session, row, fields, { by: doing.by, at: doing.now().toISOString() })
+}
+
+/** Notes that a host has closed a session we know. */
+export async function ended(store: Store, session: Session, { by, now }: Doing): Promise<void> {
+  const { row } = await recalled(store, session)
+  const at = now().toISOString()
+  if (row && row.endedAt === null) {
+    await written(store, session, row, () => ({ endedAt: at }), { by, at, why: 'the session has ended' })
+  }
+}
+
+/** Switches continuation for a session, or for all. Switching it on also forgets why it was given up. */
+export async function switched(store: Store, session: Session, to: 'on' | 'off', doing: Doing): Promise<void> {
+  const { row } = await recalled(store, session)
+  const at = doing.now().toISOString()
+  const fresh = to === 'on' ? fieldsOf(UNTOUCHED) : {}
+  const note = { by: doing.by, at, why: to === 'on' ? 'switched on' : 'switched off' }
+  const present = row ?? (await made(store, session, to, fresh, note))
+  if (present) await move(store, continuation, { id: present.id, to, fields: fresh, ...note })
+}
+
+interface Note {
+  readonly by: string
+  readonly at: string
+  readonly why?: string
+}
+
+async function written(
+  store: Store,
+  session: Session,
+  row: Continuation | undefined,
+  fields: (item: Continuation | undefined) => Fields,
+  note: Note,
+): Promise<void> {
+  const present = row ?? (await made(store, session, 'on', fields(undefined), note))
+  if (present) await amend(store, continuation, { id: present.id, known: present, fields, ...note })
+}
+
+/** Undefined where it was made just now; the present one where somebody else was first. */
+async function made(
+  store: Store,
+  { conversationId, host }: Session,
+  status: 'on' | 'off',
+  fields: Fields,
+  note: Note,
+): Promise<Continuation | undefined> {
+  // One row for a session, whoever comes first: its name is its id.
+  const id = conversationId === '' ? 'all' : `session:${conversationId}`
+  const draft = { id, title: id, status, identity: id, fields: { conversationId, host: host ?? null, ...fields } }
+  const [added] = await store.insert(continuation, [draft], note)
+  return added!.created ? undefined : added!.item
+}
+
+function standingOf(row: Continuation): Standing {
+  const { injections, fruitless, openBefore, completedBefore, injectedAt, hush } = row
+  return {
+    injections: injections ?? 0,
+    fruitless: fruitless ?? 0,
+    before: openBefore === null || completedBefore === null ? null : { open: openBefore, completed: completedBefore },
+    injectedAt: injectedAt === null ? null : Date.parse(injectedAt),
+    hush,
+  }
+}
+
+function fieldsOf({ injections, fruitless, before, injectedAt, hush }: Standing): Fields {
+  return {
+    injections,
+    fruitless,
+    openBefore: before?.open ?? null,
+    completedBefore: before?.completed ?? null,
+    injectedAt: injectedAt === null ? null : new Date(injectedAt).toISOString(),
+    hush,
+  }
+}
+
+function sameStanding(one: Standing, other: Standing): boolean {
+  return JSON.stringify(fieldsOf(one)) === JSON.stringify(fieldsOf(other))
+}

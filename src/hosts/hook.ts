@@ -1,0 +1,117 @@
+import { UNTOUCHED } from '../continuation/judging.ts'
+import { ended, judgeStop, recalled, remember } from '../continuation/keeping.ts'
+import { buildContinuationPrompt, isOurs } from '../continuation/prompt.ts'
+import { configFrom } from '../continuation/settings.ts'
+import type { Caller } from '../core/operation.ts'
+import { coming, outlook, planText } from '../plans/outlook.ts'
+import { openTurn } from '../plans/turns.ts'
+import type { Settings } from '../settings.ts'
+import type { Host, HostEvent, Reply, Told } from './event.ts'
+
+/** What a hook has at hand. */
+export interface Around {
+  readonly settings: Settings
+  /** Whether a list is kept in this folder at all. */
+  readonly hasStore: boolean
+  readonly callerFor: (conversationId: string) => Caller
+}
+
+const NOTHING: Reply = { type: 'nothing' }
+
+/** What we say to what a host tells. */
+export async function replyTo(host: Host, told: Told, around: Around): Promise<Reply> {
+  const { session, event } = told
+  // A host that is wired for every folder leaves no trace where nobody keeps a list.
+  if (!around.hasStore && event.type !== 'listed' && event.type !== 'recall') return NOTHING
+  const whose = event.type === 'stopping' && event.subagent !== undefined ? `${session}/${event.subagent}` : session
+  const caller = around.callerFor(whose)
+  return await ANSWERS[event.type](event as never, { host, caller, around })
+}
+
+interface Hearing {
+  readonly host: Host
+  readonly caller: Caller
+  readonly around: Around
+}
+
+type Answers = {
+  readonly [Type in HostEvent['type']]: (event: Extract<HostEvent, { type: Type }>, hearing: Hearing) => Promise<Reply>
+}
+
+const ANSWERS: Answers = {
+  async stopping(event, { host, caller, around }) {
+    const { background = 0, planning = false, asked = false, mayWrite = true, agent } = event
+    const { of, work } = await outlook(caller)
+    if (!of || work.open === 0) return NOTHING
+    const facts = { work, background, planning, asked, mayWrite, agent, recovering: false, cut: false, atOnce: true }
+    const config = configFrom(around.settings.continuation)
+    const { go } = await judgeStop(caller.store, sessionOf(host, caller), facts, config, caller)
+    if (!go) return NOTHING
+    const titles = (await coming(caller, of, 3)).map(({ title }) => title)
+    return { type: 'go_on', text: buildContinuationPrompt(work.completed, work.total, work.open, titles) }
+  },
+
+  async spoke({ text, turn }, { host, caller }) {
+    if (isOurs(text)) return NOTHING
+    await remember(caller.store, sessionOf(host, caller), UNTOUCHED, caller)
+    const { of, work } = await outlook(caller)
+    // What the user says while items are open is about those: the turn goes on.
+    if (work.open + work.waiting === 0 && (!of || work.total > 0))
+      await openTurn(caller, { turnId: turn ?? named(caller) })
+    return NOTHING
+  },
+
+  async started({ how }, { host, caller }) {
+    await remember(
+      caller.store,
+      sessionOf(host, caller),
+      (await recalled(caller.store, sessionOf(host, caller))).standing,
+      caller,
+    )
+    const text = how === 'new' ? '' : await planText(caller)
+    return text === '' ? NOTHING : { type: 'context', text }
+  },
+
+  async listed({ tasks, whole, asking = false }, { host, caller }) {
+    const { mirror } = await import('./mirroring.ts')
+    const refused = await mirror(caller, host, tasks, whole)
+    return asking && refused ? { type: 'refuse', text: `${refused.message}\n${refused.hint}` } : NOTHING
+  },
+
+  // What is in the store needs no saving before the context is cut; it is told anew afterwards.
+  cutting: async () => NOTHING,
+
+  async failed({ aborted }, { host, caller }) {
+    const session = sessionOf(host, caller)
+    const { standing } = await recalled(caller.store, session)
+    await remember(caller.store, session, { ...standing, hush: aborted ? 'aborted' : 'error' }, caller)
+    return NOTHING
+  },
+
+  async ended(_, { host, caller }) {
+    await ended(caller.store, sessionOf(host, caller), caller)
+    return NOTHING
+  },
+
+  async recall(_, { host, caller, around }) {
+    const { standing, off } = await recalled(caller.store, sessionOf(host, caller))
+    const { of, work } = await outlook(caller)
+    const next = of ? (await coming(caller, of, 3)).map(({ title }) => title) : []
+    const config = configFrom(around.settings.continuation)
+    return { type: 'answer', value: { config, standing, off, work, next, plan: await planText(caller) } }
+  },
+
+  async remember({ standing }, { host, caller }) {
+    await remember(caller.store, sessionOf(host, caller), standing, caller)
+    return NOTHING
+  },
+}
+
+function sessionOf(host: Host, { scope }: Caller) {
+  return { conversationId: scope.conversationId, host: host.name }
+}
+
+/** A name for a turn whose host has none for it. */
+function named(caller: Caller): string {
+  return caller.now().toISOString()
+}
