@@ -1,8 +1,56 @@
-import type { Host } from '../event.ts'
+import { blocked } from '../answering.ts'
+import type { Answer, Host, HostEvent } from '../event.ts'
+import { cutting, ended, heard, type Meanings, type Payload, started } from '../hearing.ts'
+import { text } from '../reading.ts'
 
-// PLACEHOLDER: its owner replaces this file.
+/**
+ * Copilot has two spellings: with Claude Code's names of events it sends
+ * Claude Code's fields; with its own it sends neither the event's name nor an
+ * underscore. Its own list is a table that the model writes SQL to, which no
+ * event tells of.
+ */
 export const copilot: Host = {
   name: 'copilot',
-  read: () => undefined,
-  write: () => ({}),
+  title: 'Copilot CLI',
+
+  read: payload => heard('session_id' in payload ? payload : translated(payload), MEANINGS),
+
+  write(reply): Answer {
+    if (reply.type === 'go_on' || reply.type === 'refuse') return blocked(reply.text)
+    // Within hookSpecificOutput, where others want it, it is not read.
+    return reply.type === 'context' ? { stdout: JSON.stringify({ additionalContext: reply.text }) } : {}
+  },
 }
+
+const MEANINGS: Meanings = {
+  SessionStart: started,
+  SessionEnd: ended,
+  PreCompact: cutting,
+  UserPromptSubmit: ({ prompt }) => ({ type: 'spoke', text: text(prompt) ?? '' }),
+  Stop: stopping,
+  SubagentStop: payload => ({ ...stopping(payload), subagent: agentOf(payload) ?? 'unknown' }),
+}
+
+function stopping(payload: Payload): Extract<HostEvent, { type: 'stopping' }> {
+  return { type: 'stopping', agent: agentOf(payload) }
+}
+
+function agentOf({ agent_name, agentName }: Payload): string | undefined {
+  return text(agent_name) ?? text(agentName)
+}
+
+/** The same event in Claude Code's words, known by the field that no other one has. */
+function translated(payload: Payload): Payload {
+  const known = FIELDS.find(([field]) => field in payload)
+  return { ...payload, session_id: payload['sessionId'], hook_event_name: known?.[1] }
+}
+
+const FIELDS = [
+  ['toolName', 'PostToolUse'],
+  ['agentName', 'SubagentStop'],
+  ['stopReason', 'Stop'],
+  ['source', 'SessionStart'],
+  ['trigger', 'PreCompact'],
+  ['prompt', 'UserPromptSubmit'],
+  ['reason', 'SessionEnd'],
+] as const
