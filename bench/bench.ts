@@ -1,5 +1,6 @@
 import { backlog } from './backlog.ts'
 import { directories } from './directories.ts'
+import { hook } from './hook.ts'
 import { mcp } from './mcp.ts'
 import type { Row } from './measure.ts'
 import { postgres } from './postgres.ts'
@@ -12,6 +13,7 @@ import { worklog } from './worklog.ts'
 /** Everything we hold ourselves to, side by side with the bare operation, as ratios. Names choose some: `npm run bench -- sqlite`. */
 const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   startup,
+  hook,
   backlog,
   mcp,
   sqlite,

@@ -9,15 +9,25 @@ const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
 const dist = join(root, 'dist')
 
+type Groups = { name: string; test: RegExp }[]
+
+// Every file is another look-up at every start: what nearly every command needs is one chunk.
+const SHARED: Groups = [
+  {
+    name: 'plan',
+    test: /\/src\/(?:core\/(?!check\.ts|disk\.ts|markdown\.ts|session\.ts|splices\.ts|words\.ts|yaml\/)|plans\/|cli\/(?:show|table)\.ts)|\/valibot\//,
+  },
+  { name: 'text', test: /\/src\/core\/(?:markdown\.ts|splices\.ts|yaml\/)/ },
+]
+
 // Built beside and renamed into place: a command that starts meanwhile finds the old build or the new one, never half of one.
 const fresh = join(root, `dist.${process.pid}`)
 process.on('exit', () => rmSync(fresh, { recursive: true, force: true }))
 const chunks = [
   ...(await bundle(fresh, 'esm', { index: 'src/index.ts', 'mcp/index': 'src/mcp/index.ts' })),
-  ...(await bundle(join(fresh, 'program'), 'cjs', {
-    'cli/bin': 'src/cli/bin.ts',
-    'cli/hook-bin': 'src/cli/hook-bin.ts',
-  })),
+  ...(await bundle(join(fresh, 'program'), 'cjs', { 'cli/bin': 'src/cli/bin.ts' }, SHARED)),
+  // By itself: what it shares with the commands would come with what only those need.
+  ...(await bundle(join(fresh, 'hook'), 'cjs', { 'cli/hook-bin': 'src/cli/hook-bin.ts' })),
 ]
 writeFileSync(join(fresh, 'NOTICES.md'), notices(chunks))
 types()
@@ -31,7 +41,12 @@ rmSync(old, { recursive: true, force: true })
  * JavaScript in lazily loaded chunks, what we depend on included; drivers stay
  * outside. The library is ESM; the program is CommonJS, which starts faster.
  */
-async function bundle(dir: string, format: 'esm' | 'cjs', input: Record<string, string>): Promise<OutputChunk[]> {
+async function bundle(
+  dir: string,
+  format: 'esm' | 'cjs',
+  input: Record<string, string>,
+  groups: Groups = [],
+): Promise<OutputChunk[]> {
   const ending = format === 'esm' ? 'js' : 'cjs'
   // The library has everything at hand, so what the program loads when it needs it is there already: nothing to warn of.
   const checks = { ineffectiveDynamicImport: false }
@@ -45,16 +60,7 @@ async function bundle(dir: string, format: 'esm' | 'cjs', input: Record<string, 
       facadeModuleId?.startsWith(src)
         ? relative(src, facadeModuleId).replace(/\.ts$/, `.${ending}`)
         : `shared/${name}-[hash].${ending}`,
-    // Every file is another look-up at every start: what nearly every command needs is one chunk.
-    codeSplitting: {
-      groups: [
-        {
-          name: 'plan',
-          test: /\/src\/(?:core\/(?!check\.ts|disk\.ts|markdown\.ts|session\.ts|splices\.ts|words\.ts|yaml\/)|plans\/|cli\/(?:show|table)\.ts)|\/valibot\//,
-        },
-        { name: 'text', test: /\/src\/core\/(?:markdown\.ts|splices\.ts|yaml\/)/ },
-      ],
-    },
+    codeSplitting: { groups },
     // Comments and white space are read and kept in memory at every start; names stay, for the stack traces.
     minify: format === 'cjs' ? { compress: false, mangle: false, codegen: { removeWhitespace: true } } : false,
   })

@@ -3,6 +3,7 @@ export { todo } from './backlog/kind.ts'
 export type { Priority, Resolution, Todo, TodoStatus } from './backlog/record.ts'
 export type { TodoView } from './backlog/view.ts'
 export type { Verification } from './core/check.ts'
+export { COMPLETION_MODES, type CompletionMode } from './core/completion.ts'
 export type { Event, Note } from './core/event.ts'
 export type {
   Complaint,
@@ -45,8 +46,6 @@ export {
 } from './core/move.ts'
 export {
   type Caller,
-  COMPLETION_MODES,
-  type CompletionMode,
   type Documents,
   type Operation,
   perform,

@@ -1,12 +1,14 @@
 import type { InferInput, InferOutput } from 'valibot'
 import * as backlog from './backlog/operations.ts'
 import * as reports from './backlog/reports.ts'
+import { start, stop } from './continuation/operations.ts'
+import type { CompletionMode } from './core/completion.ts'
 import type { Event } from './core/event.ts'
-import { type Caller, type CompletionMode, type Operation, perform, type Scope } from './core/operation.ts'
+import { type Caller, type Operation, perform, type Scope } from './core/operation.ts'
 import type { EventQuery, Store } from './core/store.ts'
 import { queueMigrate } from './migration.ts'
 import { StoreDoor } from './open.ts'
-import { carryTodo, completeTodo, createTodo, listTodo, startTodo, turnTodo } from './plans/operations.ts'
+import * as plan from './plans/operations.ts'
 import { type TurnTodoRepository, turnTodoRepository } from './plans/repository.ts'
 import * as queue from './queue/operations.ts'
 import * as queueReports from './queue/reports.ts'
@@ -42,12 +44,14 @@ type Easy<Op extends Pick<Operation, 'input' | 'output'>> = (
 /** An open workspace. Every verb is the operation that the command line and MCP offer, on this caller's behalf. */
 export interface Punchlist {
   readonly plan: {
-    readonly create: Verb<typeof createTodo>
-    readonly list: Easy<typeof listTodo>
-    readonly start: Easy<typeof startTodo>
-    readonly complete: Verb<typeof completeTodo>
-    readonly carry: Easy<typeof carryTodo>
-    readonly turn: Easy<typeof turnTodo>
+    readonly create: Verb<typeof plan.createTodo>
+    readonly list: Easy<typeof plan.listTodo>
+    readonly start: Easy<typeof plan.startTodo>
+    readonly complete: Verb<typeof plan.completeTodo>
+    readonly block: Verb<typeof plan.blockTodo>
+    readonly unblock: Verb<typeof plan.unblockTodo>
+    readonly carry: Easy<typeof plan.carryTodo>
+    readonly turn: Easy<typeof plan.turnTodo>
     /** The rows of the plan, for programs written against such a repository. */
     readonly repository: TurnTodoRepository
   }
@@ -108,6 +112,11 @@ export interface Punchlist {
     readonly sweep: Easy<typeof worklog.worklogSweep>
     readonly protocol: Verb<typeof worklogReports.worklogProtocol>
   }
+  /** Whether sessions are sent on while their plan is open: the caller's session, or all where it has none. */
+  readonly continuation: {
+    readonly stop: Easy<typeof stop>
+    readonly start: Easy<typeof start>
+  }
   /** Everything that is stored, in a form that every engine takes in. */
   export(): Promise<Export>
   import(document: Export): Promise<Imported>
@@ -139,6 +148,7 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
     // A program that opens a workspace answers for the commands that are kept there.
     mayRun: async () => true,
     wards: { commands: workspace.wards, mayRun: async () => true },
+    continuation: workspace.settings.continuation ?? {},
   })
 }
 
@@ -146,12 +156,14 @@ function punchlistFor(caller: Caller): Punchlist {
   const { store } = caller
   return {
     plan: {
-      create: input => perform(createTodo, caller, input),
-      list: (input = {}) => perform(listTodo, caller, input),
-      start: (input = {}) => perform(startTodo, caller, input),
-      complete: input => perform(completeTodo, caller, input),
-      carry: (input = {}) => perform(carryTodo, caller, input),
-      turn: (input = {}) => perform(turnTodo, caller, input),
+      create: input => perform(plan.createTodo, caller, input),
+      list: (input = {}) => perform(plan.listTodo, caller, input),
+      start: (input = {}) => perform(plan.startTodo, caller, input),
+      complete: input => perform(plan.completeTodo, caller, input),
+      block: input => perform(plan.blockTodo, caller, input),
+      unblock: input => perform(plan.unblockTodo, caller, input),
+      carry: (input = {}) => perform(plan.carryTodo, caller, input),
+      turn: (input = {}) => perform(plan.turnTodo, caller, input),
       repository: turnTodoRepository(caller),
     },
     backlog: {
@@ -207,6 +219,10 @@ function punchlistFor(caller: Caller): Punchlist {
       pr: (input = {}) => perform(worklogReports.worklogPr, caller, input),
       sweep: (input = {}) => perform(worklog.worklogSweep, caller, input),
       protocol: input => perform(worklogReports.worklogProtocol, caller, input),
+    },
+    continuation: {
+      stop: (input = {}) => perform(stop, caller, input),
+      start: (input = {}) => perform(start, caller, input),
     },
     export: () => exportFrom(store),
     import: document => importInto(store, document),

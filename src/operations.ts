@@ -76,6 +76,8 @@ const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
       reports.worklogProtocol,
     ]
   },
+  stop: async () => [(await import('./continuation/operations.ts')).stop],
+  start: async () => [(await import('./continuation/operations.ts')).start],
   status: async () => [(await import('./overview.ts')).status],
   log: async () => [(await import('./overview.ts')).log],
 }

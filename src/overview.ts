@@ -1,14 +1,18 @@
 import * as v from 'valibot'
 import { todo } from './backlog/kind.ts'
 import { qualified } from './backlog/names.ts'
+import { judge } from './continuation/judging.ts'
+import { recalled } from './continuation/keeping.ts'
+import { configFrom } from './continuation/settings.ts'
+import { foretold } from './continuation/telling.ts'
 import type { Event } from './core/event.ts'
 import { wholeNumber } from './core/input.ts'
 import type { Caller } from './core/operation.ts'
 import { operation } from './core/operation.ts'
 import { whereabouts } from './core/session.ts'
+import { outlookOf } from './plans/outlook.ts'
 import { planItem, type Turn, turn } from './plans/record.ts'
 import { currentTurn, itemsOf } from './plans/turns.ts'
-import { whatRemains } from './plans/work.ts'
 import { task } from './queue/kind.ts'
 import { worklog as worklogKind } from './worklogs/kind.ts'
 
@@ -34,6 +38,7 @@ export const status = operation({
           inProgress: v.number(),
           completed: v.number(),
           cancelled: v.number(),
+          waiting: v.pipe(v.number(), v.description('of those that remain: wait for a person')),
           working: v.array(
             v.object({ id: v.string(), title: v.string(), owner: nullableText(), startedAt: nullableText() }),
           ),
@@ -41,6 +46,19 @@ export const status = operation({
         }),
       ),
       elsewhere: v.array(openPlan()),
+      continuation: v.pipe(
+        v.array(
+          v.object({
+            session: v.string(),
+            host: nullableText(),
+            goesOn: v.boolean(),
+            why: v.pipe(nullableText(), v.description('why it may stop; null where it goes on')),
+            text: v.string(),
+            injections: v.number(),
+          }),
+        ),
+        v.description('for each session with a plan that is not done: what would happen if it stopped now'),
+      ),
       backlog: v.nullable(
         v.object({
           workflow: v.string(),
@@ -74,7 +92,18 @@ export const status = operation({
     const backlog = await backlogOf(caller)
     const queue = await queueOf(caller)
     const worklog = await worklogOf(caller)
-    return { root: caller.root, plan, elsewhere: await elsewhere(caller, of), backlog, queue, worklog }
+    const others = await elsewhere(caller, of)
+    const continuation = []
+    for (const one of [...(plan && of ? [of] : []), ...others.map(({ turn: other }) => other)]) {
+      const next = await continuationOf(caller, one)
+      if (next) continuation.push(next)
+    }
+    const told = others.map(({ turn: { conversationId, turnId }, remaining }) => ({
+      conversationId,
+      turnId,
+      remaining,
+    }))
+    return { root: caller.root, plan, elsewhere: told, continuation, backlog, queue, worklog }
   },
 })
 
@@ -143,6 +172,7 @@ async function planOf(caller: Caller, of: Turn) {
     inProgress: counts['in_progress'] ?? 0,
     completed: counts['completed'] ?? 0,
     cancelled: counts['cancelled'] ?? 0,
+    waiting: (await outlookOf(caller, of)).waiting,
     working: working.map(({ id, title, owner, startedAt }) => ({ id, title, owner, startedAt })),
     next: waiting.map(({ id, title }) => ({ id, title })),
   }
@@ -182,13 +212,33 @@ async function worklogOf(caller: Caller) {
   return { ...where, counts, active: active.map(({ worker }) => worker) }
 }
 
+/** What would happen if the session of a turn stopped now, as far as that is in the store; nothing where all is done. */
+async function continuationOf(caller: Caller, of: Turn) {
+  const work = await outlookOf(caller, of)
+  if (work.open + work.waiting === 0) return undefined
+  const { row, standing, off } = await recalled(caller.store, of)
+  const config = configFrom(caller.continuation)
+  // What only the host knows at that moment is taken to be as usual.
+  const usual = { background: 0, recovering: false, asked: false, agent: undefined, mayWrite: true, planning: false }
+  const facts = { ...usual, work, off, cut: false, atOnce: true }
+  const judgement = judge(standing, facts, config, caller.now().getTime())
+  return {
+    session: of.conversationId,
+    host: row?.host ?? null,
+    goesOn: judgement.go,
+    why: judgement.go ? null : judgement.why,
+    text: foretold(judgement, standing, work, config),
+    injections: standing.injections,
+  }
+}
+
 /** Open plans of other conversations, the newest first. */
 async function elsewhere(caller: Caller, here: Turn | undefined) {
   const turns = await caller.store.find(turn, { status: ['open'], newest: true, limit: 20 })
   const found = []
   for (const of of turns.filter(({ id }) => id !== here?.id)) {
-    const { remaining } = await whatRemains(caller, of)
-    if (remaining > 0) found.push({ conversationId: of.conversationId, turnId: of.turnId, remaining })
+    const { open, waiting } = await outlookOf(caller, of)
+    if (open + waiting > 0) found.push({ turn: of, remaining: open + waiting })
   }
   return found
 }

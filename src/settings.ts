@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
-import { COMPLETION_MODES } from './core/operation.ts'
+import { COMPLETION_MODES } from './core/completion.ts'
 import { Problem } from './core/problem.ts'
 
 const count = (text: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v.description(text))

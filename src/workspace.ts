@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import type { CompletionMode } from './core/operation.ts'
+import type { CompletionMode } from './core/completion.ts'
 import { Problem } from './core/problem.ts'
 import type { Settings } from './settings.ts'
 

@@ -50,6 +50,20 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
 
+  hook: {
+    summary: 'Called by hosts, with an event on standard input: keeps a session going while its plan is open.',
+    example: 'punchlist hook claude-code',
+    input: () => v.object({ host: v.pipe(v.string(), description('claude-code, codex, gemini, …, or auto')) }),
+    positional: ['host'],
+    async run({ host }, _, { env, cwd, terminal }) {
+      const { hook } = await import('./hook.ts')
+      const { stdout, stderr, exit = 0 } = await hook(String(host), env, cwd)
+      if (stdout !== undefined) terminal.out(stdout)
+      if (stderr !== undefined) terminal.err(stderr)
+      return exit
+    },
+  },
+
   mcp: {
     summary: 'Serve the tools to a model over MCP: on stdio, or with --http on 127.0.0.1.',
     example: 'punchlist mcp --tools plan',

@@ -23,6 +23,7 @@ export async function hook(name: string, env: Environment, cwd: string): Promise
   try {
     const payload = parsed(standardInput())
     const host = payload && (await hostFor(name, env, payload))
+    if (payload && !host) throw new Error(`There is no host ${JSON.stringify(name.slice(0, 40))}`)
     told = host && readable(host.read(payload))
     return host && told ? await answer(host, told, payload, env, cwd) : {}
   } catch (error) {
@@ -63,7 +64,7 @@ async function answer(
         door,
         hasStore || told.event.type === 'listed',
       )
-    const reply = await replyTo(host, told, { settings: workspace.settings, hasStore, callerFor: callerOf })
+    const reply = await replyTo(host, told, { hasStore, callerFor: callerOf })
     return reply.type === 'nothing' ? {} : host.write(reply, payload)
   } finally {
     await door.close()

@@ -69,6 +69,7 @@ export function callerFor(asking: Asking, workspace: Workspace, door: StoreDoor,
     completion,
     documents: door.documents(),
     wards: door.wards(),
+    continuation: workspace.settings.continuation ?? {},
     sessional: () => door.sessional(),
   }
 }

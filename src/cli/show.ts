@@ -1,9 +1,19 @@
 import type { InferOutput } from 'valibot'
+import type { start, stop } from '../continuation/operations.ts'
 import type { Operation } from '../core/operation.ts'
 import { harmless, harmlessLine } from '../core/text.ts'
 import type { Check } from '../doctor.ts'
 import type { log, status } from '../overview.ts'
-import type { carryTodo, completeTodo, createTodo, listTodo, startTodo, turnTodo } from '../plans/operations.ts'
+import type {
+  blockTodo,
+  carryTodo,
+  completeTodo,
+  createTodo,
+  listTodo,
+  startTodo,
+  turnTodo,
+  unblockTodo,
+} from '../plans/operations.ts'
 import type { Imported } from '../transfer.ts'
 import { type Cell, faint, lines, painter, table } from './table.ts'
 
@@ -34,7 +44,7 @@ const SHOWN = {
       `${item.priority + 1}.`,
       painted(item.status),
       item.title,
-      faint(item.status === 'in_progress' && item.owner ? `(${item.owner})` : item.verifiedAt ? '(verified)' : ''),
+      faint(about(item)),
       item.outcome === null ? '' : faint(`— ${item.outcome.slice(0, 100)}`),
     ])
     const { pending, inProgress, completed, cancelled } = summary
@@ -70,7 +80,18 @@ const SHOWN = {
     )
   },
 
-  status({ root, plan, elsewhere, backlog, queue, worklog }: Answer<typeof status>, colour: boolean) {
+  block_todo: ({ status: state, title, needs, remaining }: Answer<typeof blockTodo>, colour: boolean) =>
+    lines(table([[painted(state), title, faint(`waits for: ${needs ?? ''}`)]], colour), leftOver(remaining)),
+
+  unblock_todo: ({ status: state, title, remaining }: Answer<typeof unblockTodo>, colour: boolean) =>
+    lines(table([[painted(state), title]], colour), leftOver(remaining)),
+
+  stop_continuation: (answer: Answer<typeof stop>) => switchedOff(answer),
+
+  start_continuation: (answer: Answer<typeof start>) => switchedOff(answer),
+
+  status(answer: Answer<typeof status>, colour: boolean) {
+    const { root, plan, elsewhere, continuation, backlog, queue, worklog } = answer
     const counts = plan && [
       `${plan.pending} pending`,
       `${plan.inProgress} in progress`,
@@ -91,6 +112,7 @@ const SHOWN = {
       ...elsewhere.map(({ conversationId, turnId, remaining }) =>
         harmlessLine(`also open: ${remaining} in turn ${turnId} of conversation ${conversationId}`),
       ),
+      ...continuation.map(({ session, text }) => harmlessLine(`session ${session} ${text}`)),
       backlog ? harmlessLine(`backlog of ${backlog.workflow}/${backlog.session}: ${told(backlog.counts)}`) : '',
       table(
         (backlog?.working ?? []).map(({ id, title, owner }) => ['  in progress', id, title, owner ? `(${owner})` : '']),
@@ -162,6 +184,21 @@ function told(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${count} ${name.replace('_', ' ')}`)
     .join(', ')
+}
+
+function about({ status: state, owner, verifiedAt, needs }: Answer<typeof listTodo>['items'][number]): string {
+  if (needs !== null) return `(waits for: ${needs.slice(0, 100)})`
+  if (state === 'in_progress' && owner) return `(${owner})`
+  return verifiedAt ? '(verified)' : ''
+}
+
+function switchedOff({ session, continuation, off, offForAll }: Answer<typeof stop>): string {
+  const rest = off.filter(name => name !== session)
+  return lines(
+    harmlessLine(`continuation is ${continuation} ${session === null ? 'for all' : `for session ${session}`}`),
+    session !== null && offForAll ? 'it is off for all: punchlist start' : '',
+    rest.length > 0 ? harmlessLine(`off by themselves: ${rest.join(', ')}`) : '',
+  )
 }
 
 function leftOver(remaining: number): string {

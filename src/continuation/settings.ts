@@ -1,3 +1,5 @@
+import type { ContinuationSettings } from '../core/operation.ts'
+
 /** How a session that stopped early is sent on. The keys of `continuation` in punchlist.json. */
 export interface TodoContinuationConfig {
   readonly enabled: boolean
@@ -25,10 +27,8 @@ export const DEFAULT_CONFIG: TodoContinuationConfig = {
   skipAgents: ['plan', 'planner'],
 }
 
-export type SomeConfig = { readonly [Key in keyof TodoContinuationConfig]?: TodoContinuationConfig[Key] | undefined }
-
 /** The defaults with what is set; a key that is set to nothing counts as not set. */
-export function configFrom(set: SomeConfig = {}): TodoContinuationConfig {
+export function configFrom(set: ContinuationSettings = {}): TodoContinuationConfig {
   const given = Object.entries(set).filter(([, value]) => value !== undefined)
   return { ...DEFAULT_CONFIG, ...Object.fromEntries(given) }
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { CompletionMode } from './completion.ts'
 import type { Kind } from './kind.ts'
 import { Problem } from './problem.ts'
 import type { Store } from './store.ts'
@@ -15,10 +16,6 @@ export interface Scope {
   readonly task?: string | undefined
 }
 
-/** How a completion is believed: on the worker's word, on evidence it names, or on a check we run. */
-export const COMPLETION_MODES = ['self', 'evidence', 'verified'] as const
-export type CompletionMode = (typeof COMPLETION_MODES)[number]
-
 /** Documents that are made of what is stored: files in the folder of the work, whatever keeps the rest. */
 export interface Documents {
   /** The text of a document; undefined where there is none. */
@@ -33,6 +30,17 @@ export interface Wards {
   readonly commands: readonly (readonly string[])[]
   /** Whether they are this user's, and may be run. */
   readonly mayRun: () => Promise<boolean>
+}
+
+/** How sessions are sent on while their plan is open, as far as this workspace sets it. */
+export interface ContinuationSettings {
+  readonly enabled?: boolean | undefined
+  readonly countdownSeconds?: number | undefined
+  readonly toastDuration?: number | undefined
+  readonly gracePeriod?: number | undefined
+  readonly maxFruitless?: number | undefined
+  readonly maxInjections?: number | undefined
+  readonly skipAgents?: readonly string[] | undefined
 }
 
 /** Who is asking, where, and with what at hand. */
@@ -57,6 +65,7 @@ export interface Caller {
   readonly completion: CompletionMode
   readonly documents: Documents
   readonly wards: Wards
+  readonly continuation: ContinuationSettings
   /** The kinds whose items belong to sessions. */
   readonly sessional: () => Promise<readonly Kind[]>
 }

@@ -5,12 +5,10 @@ import { configFrom } from '../continuation/settings.ts'
 import type { Caller } from '../core/operation.ts'
 import { coming, outlook, planText } from '../plans/outlook.ts'
 import { openTurn } from '../plans/turns.ts'
-import type { Settings } from '../settings.ts'
 import type { Host, HostEvent, Reply, Told } from './event.ts'
 
 /** What a hook has at hand. */
 export interface Around {
-  readonly settings: Settings
   /** Whether a list is kept in this folder at all. */
   readonly hasStore: boolean
   readonly callerFor: (conversationId: string) => Caller
@@ -25,13 +23,12 @@ export async function replyTo(host: Host, told: Told, around: Around): Promise<R
   if (!around.hasStore && event.type !== 'listed' && event.type !== 'recall') return NOTHING
   const whose = event.type === 'stopping' && event.subagent !== undefined ? `${session}/${event.subagent}` : session
   const caller = around.callerFor(whose)
-  return await ANSWERS[event.type](event as never, { host, caller, around })
+  return await ANSWERS[event.type](event as never, { host, caller })
 }
 
 interface Hearing {
   readonly host: Host
   readonly caller: Caller
-  readonly around: Around
 }
 
 type Answers = {
@@ -39,12 +36,12 @@ type Answers = {
 }
 
 const ANSWERS: Answers = {
-  async stopping(event, { host, caller, around }) {
+  async stopping(event, { host, caller }) {
     const { background = 0, planning = false, asked = false, mayWrite = true, agent } = event
     const { of, work } = await outlook(caller)
     if (!of || work.open === 0) return NOTHING
     const facts = { work, background, planning, asked, mayWrite, agent, recovering: false, cut: false, atOnce: true }
-    const config = configFrom(around.settings.continuation)
+    const config = configFrom(caller.continuation)
     const { go } = await judgeStop(caller.store, sessionOf(host, caller), facts, config, caller)
     if (!go) return NOTHING
     const titles = (await coming(caller, of, 3)).map(({ title }) => title)
@@ -93,11 +90,11 @@ const ANSWERS: Answers = {
     return NOTHING
   },
 
-  async recall(_, { host, caller, around }) {
+  async recall(_, { host, caller }) {
     const { standing, off } = await recalled(caller.store, sessionOf(host, caller))
     const { of, work } = await outlook(caller)
     const next = of ? (await coming(caller, of, 3)).map(({ title }) => title) : []
-    const config = configFrom(around.settings.continuation)
+    const config = configFrom(caller.continuation)
     return { type: 'answer', value: { config, standing, off, work, next, plan: await planText(caller) } }
   },
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
+import { COMPLETION_MODES } from '../core/completion.ts'
 import { line, parsedJson, prose, wholeNumber } from '../core/input.ts'
-import { COMPLETION_MODES, operation, PAGE_CHARACTERS } from '../core/operation.ts'
+import { operation, PAGE_CHARACTERS } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { words } from '../core/words.ts'
 import { carryItems } from './carrying.ts'

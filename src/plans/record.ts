@@ -1,6 +1,6 @@
 import type { Verification } from '../core/check.ts'
+import type { CompletionMode } from '../core/completion.ts'
 import type { Item, Kind } from '../core/kind.ts'
-import type { CompletionMode } from '../core/operation.ts'
 
 export type PlanStatus = 'pending' | 'in_progress' | 'completed' | 'cancelled'
 

@@ -1,7 +1,8 @@
+import { COMPLETION_MODES, type CompletionMode } from '../core/completion.ts'
 import { newId } from '../core/id.ts'
 import { openStatuses } from '../core/lifecycle.ts'
 import { move } from '../core/move.ts'
-import { type Caller, COMPLETION_MODES, type CompletionMode } from '../core/operation.ts'
+import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { planItem, type Turn, turn } from './record.ts'
 

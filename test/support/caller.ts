@@ -19,6 +19,7 @@ export function callerOf(store: Store, more: Partial<Caller> = {}): Caller {
     completion: 'self',
     documents: { read: async () => undefined, write: async () => {}, hindrance: async () => undefined },
     wards: { commands: [], mayRun: async () => false },
+    continuation: {},
     sessional: async () => [todo, worklog],
     ...more,
   }
