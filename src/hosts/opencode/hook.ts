@@ -1,8 +1,3 @@
-import type { Host } from '../event.ts'
+import { pluginHost } from '../telling.ts'
 
-// PLACEHOLDER: its owner replaces this file.
-export const opencode: Host = {
-  name: 'opencode',
-  read: () => undefined,
-  write: () => ({}),
-}
+export const opencode = pluginHost('opencode', 'OpenCode')

@@ -1,0 +1,20 @@
+/** What was just answered answers the other questions of the same decision. */
+const SHARED_MS = 200
+
+/** Asks once for whoever wants to know the same at the same time. */
+export function shared<T>(ask: (about: string) => Promise<T>) {
+  const given = new Map<string, { readonly at: number; readonly answer: Promise<T> }>()
+  return {
+    async ask(about: string): Promise<T> {
+      const present = given.get(about)
+      if (present && Date.now() - present.at < SHARED_MS) return await present.answer
+      const answer = ask(about)
+      given.set(about, { at: Date.now(), answer })
+      return await answer
+    },
+
+    forget(about: string): void {
+      given.delete(about)
+    },
+  }
+}
