@@ -4,7 +4,7 @@ import { replyTo } from '../hosts/hook.ts'
 import { hostNamed } from '../hosts/hosts.ts'
 import { StoreDoor } from '../open.ts'
 import { findWorkspace } from '../workspace.ts'
-import { callerFor } from './scope.ts'
+import { callerFor, isName } from './scope.ts'
 
 /** What is larger than this is no event; a host may send whole files along. */
 const LARGEST = 8 * 1024 * 1024
@@ -44,7 +44,7 @@ async function answer(
   env: Environment,
   cwd: string,
 ): Promise<Answer> {
-  const folder = told.cwd !== undefined && existsSync(told.cwd) ? told.cwd : cwd
+  const folder = [host.folderFrom && env[host.folderFrom], told.cwd].find(one => one && existsSync(one)) ?? cwd
   if (host.announces) {
     const { announce, retire } = await import('../hosts/sessions.ts')
     if (told.event.type === 'ended') retire(host.name, told.session)
@@ -73,9 +73,7 @@ async function answer(
 
 /** A session's name is a key and nothing else, but it is shown to people. */
 function readable(told: Told | undefined): Told | undefined {
-  const { session = '' } = told ?? {}
-  const sound = session.length <= 200 && session.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(session)
-  return session !== '' && sound ? told : undefined
+  return told && told.session !== '' && isName(told.session) ? told : undefined
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

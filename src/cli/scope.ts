@@ -1,6 +1,7 @@
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import type { Store } from '../core/store.ts'
+import { sessionFrom } from '../hosts/scoping.ts'
 import type { StoreDoor } from '../open.ts'
 import type { Workspace, WorkspaceWish } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
@@ -21,8 +22,7 @@ export function askingFrom(globals: GlobalFlags, env: Environment, cwd: string):
   }
   const named = (name: keyof GlobalFlags) => {
     const value = given(name)
-    if (value === undefined || (value.length <= 200 && value.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(value)))
-      return value
+    if (value === undefined || isName(value)) return value
     throw new Problem(
       'bad_input',
       `--${name} must be one line of at most 200 characters`,
@@ -33,13 +33,24 @@ export function askingFrom(globals: GlobalFlags, env: Environment, cwd: string):
     wish: { cwd, root: given('root'), store: given('store') },
     by: named('actor') ?? env['USER'] ?? env['LOGNAME'] ?? env['USERNAME'] ?? 'someone',
     scope: {
-      conversationId: named('conversation') ?? named('session') ?? 'default',
+      conversationId: named('conversation') ?? named('session') ?? hostSession(env) ?? 'default',
       turnId: named('turn'),
       session: named('session'),
       task: env['PUNCHLIST_TASK'] || undefined,
       token: tokenFrom(env),
     },
   }
+}
+
+/** A host's own name for the session, where it can be one of ours. */
+function hostSession(env: Environment): string | undefined {
+  const session = sessionFrom(env)
+  return session !== undefined && isName(session) ? session : undefined
+}
+
+/** Whether a text can name a conversation, a session, a turn or an actor. */
+export function isName(text: string): boolean {
+  return text.length <= 200 && text.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(text)
 }
 
 function tokenFrom(env: Environment): number | undefined {

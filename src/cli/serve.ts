@@ -1,12 +1,13 @@
 import { Problem } from '../core/problem.ts'
-import { serverFactory } from '../mcp/server.ts'
+import { sessionFrom, sessionOfCall } from '../hosts/scoping.ts'
+import { type Call, serverFactory } from '../mcp/server.ts'
 import { StoreDoor } from '../open.ts'
 import { ROOM_NAMES, toolsOf } from '../operations.ts'
-import { findWorkspace } from '../workspace.ts'
+import { findWorkspace, type Workspace, type WorkspaceWish } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
 import { programVersion } from './commands.ts'
 import type { Surroundings } from './main.ts'
-import { askingFrom, callerFor } from './scope.ts'
+import { askingFrom, callerFor, isName } from './scope.ts'
 
 /** `punchlist mcp`: serves until the client has gone, or until it is stopped. */
 export async function serve(
@@ -16,18 +17,22 @@ export async function serve(
 ): Promise<number> {
   const asking = askingFrom(globals, around.env, around.cwd)
   const tools = await chosen(typeof fields['tools'] === 'string' ? fields['tools'] : 'plan')
-  const workspace = await findWorkspace(asking.wish)
-  const door = new StoreDoor(workspace)
+  // Refused at the start, where somebody reads it, and not at the first call.
+  await findWorkspace(asking.wish)
+  const workspaces = new Workspaces(asking.wish)
   const factory = serverFactory({
     tools,
     version: await programVersion(),
-    callerFor: async (writes, { requestInfo }) => {
+    callerFor: async (writes, { requestInfo }, call) => {
       const headers = requestInfo?.headers
       const header = (name: string) => headers?.get(`punchlist-${name}`) ?? undefined
       const names = ['conversation', 'session', 'turn', 'actor'] as const
       const own = headers ? Object.fromEntries(names.map(name => [name, header(name)])) : {}
       const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
-      return callerFor(askingFrom({ ...globals, ...given }, around.env, around.cwd), workspace, door, writes)
+      const meant = headers ? {} : await meantByHost(call, globals, around.env)
+      const { workspace, door } = await workspaces.at(meant.cwd ?? around.cwd)
+      const flags = { ...globals, ...given, ...(meant.session ? { conversation: meant.session } : {}) }
+      return callerFor(askingFrom(flags, around.env, around.cwd), workspace, door, writes)
     },
   })
   try {
@@ -35,7 +40,47 @@ export async function serve(
     else await overStdio(factory, around)
     return 0
   } finally {
-    await door.close()
+    await workspaces.close()
+  }
+}
+
+/** The session, and the folder, that the host means which started this server: where nobody has named a conversation. */
+async function meantByHost(
+  call: Call,
+  { conversation, session }: GlobalFlags,
+  env: Surroundings['env'],
+): Promise<{ session?: string | undefined; cwd?: string | undefined }> {
+  if (conversation ?? session ?? (env['PUNCHLIST_CONVERSATION'] || env['PUNCHLIST_SESSION'])) return {}
+  const own = sessionFrom(env)
+  const { announcedSession, folderOf } = await import('../hosts/sessions.ts')
+  // Some hosts start the server of a plugin in the folder of the plugin.
+  const cwd = own === undefined ? undefined : folderOf('copilot', own)
+  const told = sessionOfCall(env, call) ?? own ?? announcedSession()?.session
+  return { cwd, session: told !== undefined && isName(told) ? told : undefined }
+}
+
+/** The workspaces that calls are about, each opened once. */
+class Workspaces {
+  private readonly wish: WorkspaceWish
+  private readonly opened = new Map<string, Promise<{ workspace: Workspace; door: StoreDoor }>>()
+
+  constructor(wish: WorkspaceWish) {
+    this.wish = wish
+  }
+
+  async at(cwd: string): Promise<{ workspace: Workspace; door: StoreDoor }> {
+    const present = this.opened.get(cwd) ?? this.open(cwd)
+    this.opened.set(cwd, present)
+    return await present
+  }
+
+  async close(): Promise<void> {
+    for (const opened of this.opened.values()) await (await opened).door.close()
+  }
+
+  private async open(cwd: string): Promise<{ workspace: Workspace; door: StoreDoor }> {
+    const workspace = await findWorkspace({ ...this.wish, cwd })
+    return { workspace, door: new StoreDoor(workspace) }
   }
 }
 

@@ -75,6 +75,8 @@ export interface Host {
   readonly name: string
   /** What people call it; the name where absent. */
   readonly title?: string
+  /** The variable of the environment that names its project: the agent itself may have gone elsewhere. */
+  readonly folderFrom?: string
   /** Whether it starts servers without telling them which session they are for. */
   readonly announces?: boolean
   /** Undefined for events that are none of our business, and for whatever cannot be understood. */

@@ -8,15 +8,24 @@ export interface ServerOptions {
   /** What is offered. Chosen by whoever starts the server, never by the model. */
   readonly tools: readonly Operation[]
   /** Who is asking and in which turn, for one call. */
-  readonly callerFor: (writes: boolean, context: McpRequestContext) => Promise<Caller>
+  readonly callerFor: (writes: boolean, context: McpRequestContext, call: Call) => Promise<Caller>
   readonly version: string
+}
+
+/** One call of a tool, as it came. */
+export interface Call {
+  /** What the host adds to the request. */
+  readonly meta: unknown
+  /** The input, with whatever the host added to it. */
+  readonly sent: unknown
 }
 
 /** What a model is told about each tool set. */
 const INSTRUCTIONS: Readonly<Record<string, string>> = {
   plan:
     'Keep the plan of this turn here. Make it with create_todo, mark each item with start_todo before working on it and ' +
-    'with complete_todo when it is done, and answer the user only when nothing remains. ',
+    'with complete_todo when it is done, and answer the user only when nothing remains. What cannot go on without a person is ' +
+    'marked with block_todo. ',
   backlog:
     'The backlog holds findings and todos. Take one with backlog_next and claim, send the token of the claim with every ' +
     'report about it, and end with backlog_complete; if it cannot be done now, use backlog_block or backlog_release. ',
@@ -45,10 +54,10 @@ export function serverFactory({ tools, callerFor, version }: ServerOptions): Mcp
     const capabilities = { tools: { listChanged: false } }
     const server = new McpServer({ name: 'punchlist', version }, { instructions, capabilities })
     for (const { op, accepts, answers } of prepared) {
-      server.registerTool(op.name, settings(op, accepts, answers), async sent => {
+      server.registerTool(op.name, settings(op, accepts, answers), async (sent, { mcpReq }) => {
         try {
           const input = checked((op.toolInput ?? op.input)(), sent)
-          const caller = await callerFor(writesWith(op, input), context)
+          const caller = await callerFor(writesWith(op, input), context, { meta: mcpReq._meta, sent })
           const answer = (await op.run(caller, input)) as Record<string, unknown>
           return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
         } catch (error) {

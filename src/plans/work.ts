@@ -138,7 +138,11 @@ export async function whatRemains(
 ): Promise<{ remaining: number; pending: number; next: PlanItem[] }> {
   const status = openStatuses(planItem.lifecycle)
   const first = await caller.store.find(planItem, { where: itemsOf(of), status, limit: 4 })
-  const next = first.filter(({ id }) => id !== dealtWith?.id).slice(0, 3)
+  // What waits for a person is not what comes next.
+  const free = first.some(({ needs }) => needs !== null)
+    ? await caller.store.find(planItem, { where: { ...itemsOf(of), needs: null }, status, limit: 4 })
+    : first
+  const next = free.filter(({ id }) => id !== dealtWith?.id).slice(0, 3)
   if (first.length < 4) {
     return { remaining: first.length, pending: first.filter(item => item.status === 'pending').length, next }
   }

@@ -6,6 +6,7 @@ type Payload = Readonly<Record<string, unknown>>
 export const claudeCode: Host = {
   name: 'claude-code',
   title: 'Claude Code',
+  folderFrom: 'CLAUDE_PROJECT_DIR',
 
   read(payload) {
     const session = text(payload['session_id'])
