@@ -90,9 +90,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
 
   import: {
-    summary: 'Take in what export wrote, all of it or nothing; what is there already is passed over.',
+    summary: 'Take in what export wrote, or the tasks that Claude Code kept; what is there already is passed over.',
     example: 'punchlist import backup.json --store sqlite:other.db',
-    input: () => v.object({ file: v.pipe(v.string(), description('a file, or - for standard input')) }),
+    input: () =>
+      v.object({
+        file: v.pipe(v.string(), description('a file, - for standard input, or a folder such as ~/.claude/tasks')),
+      }),
     positional: ['file'],
     async run({ file }, globals, around) {
       const { importFrom } = await import('./transfer.ts')

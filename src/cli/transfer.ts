@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Problem } from '../core/problem.ts'
 import { StoreDoor } from '../open.ts'
@@ -6,7 +6,7 @@ import { exportFrom, importInto } from '../transfer.ts'
 import { findWorkspace } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
 import type { Surroundings } from './main.ts'
-import { askingFrom } from './scope.ts'
+import { askingFrom, callerFor } from './scope.ts'
 import { shown } from './show.ts'
 
 /** `punchlist export`: to a file, which is the old one or the whole new one at every instant, or to standard output. */
@@ -38,6 +38,9 @@ export async function exportTo(to: unknown, globals: GlobalFlags, around: Surrou
 
 export async function importFrom(file: string, globals: GlobalFlags, around: Surroundings): Promise<number> {
   const { terminal } = around
+  if (file !== '-' && statSync(resolve(around.cwd, file), { throwIfNoEntry: false })?.isDirectory()) {
+    return await importFolder(resolve(around.cwd, file), globals, around)
+  }
   const text = await terminal.read(file)
   let document: unknown
   try {
@@ -49,6 +52,24 @@ export async function importFrom(file: string, globals: GlobalFlags, around: Sur
   const door = await doorFor(globals, around)
   try {
     const answer = await importInto(await door.store(true), document)
+    terminal.out(globals.json ? JSON.stringify(answer) : shown('import', answer, terminal))
+    return 0
+  } finally {
+    await door.close()
+  }
+}
+
+/** A folder is one that Claude Code keeps tasks in. */
+async function importFolder(folder: string, globals: GlobalFlags, around: Surroundings): Promise<number> {
+  const { terminal } = around
+  const asking = askingFrom(globals, around.env, around.cwd)
+  const workspace = await findWorkspace(asking.wish)
+  const door = new StoreDoor(workspace)
+  try {
+    const { importTasks } = await import('../hosts/claude-code/importing.ts')
+    const answer = await importTasks(folder, workspace.root, conversationId =>
+      callerFor({ ...asking, scope: { conversationId } }, workspace, door, true),
+    )
     terminal.out(globals.json ? JSON.stringify(answer) : shown('import', answer, terminal))
     return 0
   } finally {

@@ -74,7 +74,8 @@ function oneTask(payload: Payload, status: 'pending' | 'completed'): HostEvent |
     : { type: 'listed', whole: false, asking, tasks: [{ key, title, context, status }] }
 }
 
-const STATUSES: Readonly<Record<string, HostTask['status']>> = {
+/** What a task of its own list can be, in the words of the plan. */
+export const STATUSES: Readonly<Record<string, HostTask['status']>> = {
   pending: 'pending',
   in_progress: 'in_progress',
   completed: 'completed',
