@@ -1,0 +1,118 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { claudeCode } from '../../src/hosts/claude-code/hook.ts'
+import { answer } from '../support/cli.ts'
+import { Hooked } from '../support/hooked.ts'
+import { scratch } from '../support/scratch.ts'
+
+const SILENT = { status: 0, stdout: '', stderr: '' }
+
+async function planned(env: Record<string, string> = {}): Promise<Hooked> {
+  const hooked = new Hooked(scratch(), 'session-1', env)
+  await answer(['plan', 'add', 'One'], hooked.here)
+  return hooked
+}
+
+describe('a hook that can do nothing lets the host go, silently', () => {
+  test('whatever it is sent', async () => {
+    const hooked = await planned()
+    const stop = { hook_event_name: 'Stop', session_id: 'session-1', cwd: hooked.cwd }
+    const sent = [
+      '',
+      'not JSON',
+      '[]',
+      'null',
+      '"Stop"',
+      '{"hook_event_name":"Stop"',
+      JSON.stringify({ ...stop, session_id: undefined }),
+      JSON.stringify({ ...stop, session_id: 7 }),
+      JSON.stringify({ ...stop, session_id: '' }),
+      JSON.stringify({ ...stop, session_id: 'x'.repeat(300) }),
+      JSON.stringify({ ...stop, session_id: 'a\u0000b' }),
+      JSON.stringify({ ...stop, session_id: '../../etc' }),
+      JSON.stringify({ ...stop, hook_event_name: 'constructor' }),
+      JSON.stringify({ ...stop, hook_event_name: ['Stop'] }),
+      JSON.stringify({ ...stop, pad: 'x'.repeat(10 * 1024 * 1024) }),
+    ]
+    for (const input of sent) expect(await hooked.send(input), input.slice(0, 80)).toEqual(SILENT)
+    for (const host of ['nobody', 'constructor', '../claude-code']) {
+      expect(await hooked.send(JSON.stringify(stop), host), host).toEqual(SILENT)
+    }
+  })
+
+  test('with fields of the wrong kind it uses what can be used', async () => {
+    const hooked = await planned()
+    const strange = { background_tasks: 'many', session_crons: { a: 1 }, permission_mode: 7, agent_type: ['x'] }
+    expect(await hooked.tell('Stop', { ...strange, cwd: '/nowhere/at/all' })).toContain('1 remaining')
+  })
+
+  test('when its store is broken, is of a newer kind, or is locked by somebody who does not let go', async () => {
+    const home = scratch()
+    const log = () => readFileSync(join(home, '.local/state/punchlist/hook.log'), 'utf8').trim().split('\n')
+    const broken = await planned({ HOME: home })
+    writeFileSync(join(broken.cwd, '.punchlist/punchlist.db'), 'x'.repeat(8192))
+    expect(await broken.raw({ hook_event_name: 'Stop' })).toEqual(SILENT)
+
+    const newer = await planned({ HOME: home })
+    const database = new DatabaseSync(join(newer.cwd, '.punchlist/punchlist.db'))
+    database.exec('PRAGMA user_version = 999')
+    database.close()
+    expect(await newer.raw({ hook_event_name: 'Stop' })).toEqual(SILENT)
+
+    const locked = await planned({ HOME: home })
+    const rival = new DatabaseSync(join(locked.cwd, '.punchlist/punchlist.db'))
+    rival.exec('BEGIN EXCLUSIVE')
+    expect(await locked.raw({ hook_event_name: 'Stop' })).toEqual(SILENT)
+    rival.exec('ROLLBACK')
+    rival.close()
+    expect(await locked.tell('Stop')).not.toBe('')
+
+    const told = log().map(line => JSON.parse(line) as Record<string, string>)
+    expect(told).toMatchObject([
+      { host: 'claude-code', event: 'stopping', error: expect.stringContaining('unreadable_file') },
+      { host: 'claude-code', event: 'stopping', error: expect.stringContaining('newer_schema') },
+      { host: 'claude-code', event: 'stopping', error: expect.stringContaining('store_busy') },
+    ])
+  })
+
+  test('when its settings are wrong', async () => {
+    const hooked = await planned()
+    writeFileSync(join(hooked.cwd, 'punchlist.json'), '{"continuation":{"maxFruitless":-1}}')
+    expect(await hooked.raw({ hook_event_name: 'Stop' })).toEqual(SILENT)
+  })
+
+  test('and where not even that can be written down', async () => {
+    const home = scratch()
+    writeFileSync(join(home, '.local'), 'a file')
+    const hooked = await planned({ HOME: home })
+    chmodSync(join(hooked.cwd, '.punchlist'), 0o700)
+    writeFileSync(join(hooked.cwd, '.punchlist/punchlist.db'), 'x'.repeat(8192))
+    expect(await hooked.raw({ hook_event_name: 'Stop' })).toEqual(SILENT)
+  })
+})
+
+test('no event of any form makes it throw', () => {
+  const name = fc.constantFrom('Stop', 'SubagentStop', 'PostToolUse', 'TaskCreated', 'UserPromptSubmit', 'SessionStart')
+  const fields = fc.dictionary(
+    fc.constantFrom(
+      'tool_name',
+      'tool_input',
+      'background_tasks',
+      'session_crons',
+      'source',
+      'prompt',
+      'task_id',
+      'cwd',
+    ),
+    fc.anything(),
+  )
+  fc.assert(
+    fc.property(name, fields, (event, rest) => {
+      const told = claudeCode.read({ session_id: 's', hook_event_name: event, ...rest })
+      expect(told === undefined || told.session === 's').toBe(true)
+    }),
+  )
+})
