@@ -1,0 +1,13 @@
+import { claudeCode } from './driven/claude-code.ts'
+import { keepsGoing, mirrorsList, remembersPlan } from './scenarios.ts'
+import { TITLES } from './scripts.ts'
+
+keepsGoing(claudeCode)
+remembersPlan(claudeCode)
+mirrorsList(
+  claudeCode,
+  TITLES.map(subject => ({ call: 'TaskCreate', input: { subject, description: 'As discussed.' } })),
+  ['1', '2'].map(taskId => ({ call: 'TaskUpdate', input: { taskId, status: 'completed' } })),
+  // Its own tools for this are off unless asked for.
+  { CLAUDE_CODE_ENABLE_TODO_TOOLS: '1' },
+)

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { answer, ended } from '../../support/cli.ts'
+import { scratch } from '../../support/scratch.ts'
+import type { Asked, Script } from '../script.ts'
+import type { DrivenHost, Place } from './host.ts'
+
+/** What came of one run of a host. */
+export interface HostRan {
+  readonly session: string
+  /** What its model was sent, request by request. */
+  readonly asked: readonly Asked[]
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface ToldItem {
+  readonly id: string
+  readonly title: string
+  readonly status: string
+  readonly needs: string | null
+}
+
+const LONGEST_MS = 60_000
+
+/** A host in a home and a project of its own, until the test has ended. */
+export class Bench {
+  readonly place: Place
+  readonly host: DrivenHost
+  #env: Readonly<Record<string, string>> = {}
+
+  constructor(host: DrivenHost) {
+    const home = scratch()
+    this.host = host
+    this.place = { home, project: join(home, 'project') }
+    mkdirSync(this.place.project)
+  }
+
+  /** What the host's environment says besides. */
+  with(env: Readonly<Record<string, string>>): this {
+    this.#env = env
+    return this
+  }
+
+  /** One prompt, from the start of the program to its end. */
+  async run(prompt: string, script: Script, resumed?: string): Promise<HostRan> {
+    const { host, place } = this
+    const model = await host.model(script)
+    onTestFinished(() => model.close())
+    host.prepare(place, model.url)
+    const env = { ...this.#surroundings(), ...host.env(model.url), ...this.#env }
+    const [program, ...args] = host.command(prompt, resumed)
+    const child = spawn(program!, args, { cwd: place.project, env, detached: true })
+    const { stdout, stderr } = await within(child)
+    const session = host.session.exec(stdout)?.[1] ?? host.session.exec(stderr)?.[1]
+    if (session === undefined) throw new Error(`${host.name} names no session:\n${stdout}\n${stderr}`)
+    return { session, asked: model.asked, stdout, stderr }
+  }
+
+  /** Our own program, as the user of this place would run it. */
+  async punchlist<T>(...args: string[]): Promise<T> {
+    return await answer<T>(args, { cwd: this.place.project, env: this.#surroundings() })
+  }
+
+  /** The plan of a session, whatever became of its items. */
+  async plan(session: string): Promise<readonly ToldItem[]> {
+    const list = ['plan', 'list', '--status', 'all', '--conversation', session]
+    return (await this.punchlist<{ items: readonly ToldItem[] }>(...list)).items
+  }
+
+  async statuses(session: string): Promise<string[][]> {
+    return (await this.plan(session)).map(({ title, status }) => [title, status])
+  }
+
+  #surroundings(): Record<string, string> {
+    const { PATH = '' } = process.env
+    const { home } = this.place
+    return { PATH, HOME: home, USER: 'tester', LANG: 'C.UTF-8', TMPDIR: home, TERM: 'dumb' }
+  }
+}
+
+/** Ends with the program, and ends whatever it leaves behind: servers, daemons. */
+async function within(child: ChildProcess) {
+  const stop = () => {
+    try {
+      process.kill(-child.pid!, 'SIGKILL')
+    } catch {
+      // Nobody of its group is left.
+    }
+  }
+  onTestFinished(stop)
+  const timer = setTimeout(stop, LONGEST_MS)
+  child.stdin!.end()
+  const ran = await ended(child)
+  clearTimeout(timer)
+  stop()
+  return ran
+}
