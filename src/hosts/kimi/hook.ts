@@ -30,8 +30,12 @@ const MEANINGS: Meanings = {
   StopFailure: () => ({ type: 'failed', aborted: false }),
   Stop: () => ({ type: 'stopping' }),
   UserPromptSubmit: ({ prompt }) => ({ type: 'spoke', text: said(prompt) }),
-  PostToolUse: ({ tool_name, tool_input }) =>
-    tool_name === 'TodoList' ? wholeList(record(tool_input)['todos'], TODOS) : undefined,
+
+  // Before it is written: a hook for afterwards is not waited for, and ended with the step.
+  PreToolUse({ tool_name, tool_input }) {
+    const listed = tool_name === 'TodoList' ? wholeList(record(tool_input)['todos'], TODOS) : undefined
+    return listed && { ...listed, asking: true }
+  },
 }
 
 /** A prompt is a list of parts: texts, images. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { chatModel } from '../models/chat.ts'
 import { type DrivenHost, PROGRAMS, PUNCHLIST, put } from './host.ts'
 
-const EVENTS = ['Stop', 'SessionStart', 'SessionEnd', 'UserPromptSubmit', 'PreCompact', 'PostToolUse']
+const EVENTS = ['Stop', 'SessionStart', 'SessionEnd', 'UserPromptSubmit', 'PreCompact', 'PreToolUse']
 
 export const kimi: DrivenHost = {
   name: 'kimi',
