@@ -23,12 +23,31 @@ const description = v.description
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   init: {
-    summary: 'Set up a workspace here: punchlist.json and the store.',
-    example: 'punchlist init',
-    input: () => v.object({}),
-    async run(_, globals, around) {
-      const { initialise } = await import('./init.ts')
-      return await tell('init', globals, around, await initialise(askingFrom(globals, around.env, around.cwd).wish))
+    summary: 'Set up a workspace here; with hosts, wire them: hooks, MCP server, skill.',
+    example: 'punchlist init claude-code codex',
+    input: () =>
+      v.object({
+        hosts: v.optional(v.pipe(v.array(v.string()), description('claude-code, opencode, codex, gemini, qwen, …'))),
+        user: v.optional(v.pipe(v.boolean(), description("in the user's own configuration, for every folder"))),
+        remove: v.optional(v.pipe(v.boolean(), description('take out what init wrote'))),
+        yes: v.optional(v.pipe(v.boolean(), description('write without asking'))),
+        dryRun: v.optional(v.pipe(v.boolean(), description('show what would be written'))),
+      }),
+    positional: ['hosts'],
+    async run({ hosts, user, remove, yes, dryRun }, globals, around) {
+      const { wish } = askingFrom(globals, around.env, around.cwd)
+      const named = (hosts ?? []) as string[]
+      const flags = { user: user === true, remove: remove === true, yes: yes === true, dryRun: dryRun === true }
+      if (named.length > 0) {
+        const { shownWiring, wire } = await import('./init-hosts.ts')
+        const json = globals.json === true
+        const answer = await wire({ hosts: named, json, ...flags }, wish, around)
+        around.terminal.out(json ? JSON.stringify(answer) : shownWiring(answer))
+        return 0
+      }
+      const { initialise, refuseFlags } = await import('./init.ts')
+      refuseFlags(flags)
+      return await tell('init', globals, around, await initialise(wish))
     },
   },
 

@@ -18,6 +18,19 @@ export async function initialise(wish: WorkspaceWish): Promise<{ root: string; m
   return { root: workspace.root, made }
 }
 
+/** They are about hosts: without one, what they ask for would not happen. */
+export function refuseFlags(flags: Readonly<Record<string, boolean>>): void {
+  const given = Object.keys(flags).filter(name => flags[name])
+  if (given.length === 0) return
+  const options = given.map(name => (name === 'dryRun' ? '--dry-run' : `--${name}`))
+  throw new Problem(
+    'bad_input',
+    `${options.join(', ')} needs the name of a host`,
+    `For example: punchlist init claude-code ${options.join(' ')}`,
+    { options },
+  )
+}
+
 function settingsText(root: string, store: string | undefined): string {
   const schema = './node_modules/punchlist/schema/punchlist.schema.json'
   const known = existsSync(join(root, schema)) ? { $schema: schema } : {}

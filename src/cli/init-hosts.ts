@@ -1,0 +1,74 @@
+import { fileURLToPath } from 'node:url'
+import { harmless, harmlessLine } from '../core/text.ts'
+import type { Level } from '../hosts/install/command.ts'
+import type { Where, Wiring } from '../hosts/install/host.ts'
+import { type Installed, installed, previewed } from '../hosts/install/installing.ts'
+import { onPath } from '../hosts/install/path.ts'
+import { wiringsFor } from '../hosts/install/wirings.ts'
+import { findWorkspace, type WorkspaceWish } from '../workspace.ts'
+import type { Surroundings } from './main.ts'
+
+export interface HostsWish {
+  readonly hosts: readonly string[]
+  readonly user: boolean
+  readonly remove: boolean
+  readonly yes: boolean
+  readonly dryRun: boolean
+  readonly json: boolean
+}
+
+export interface WiredAnswer extends Installed {
+  readonly hosts: readonly string[]
+  readonly level: Level
+  /** Whether it was done, and not only shown. */
+  readonly written: boolean
+}
+
+/** Wires hosts, or takes that back. A person sees the changes and is asked; a script has asked for them already. */
+export async function wire(wish: HostsWish, at: WorkspaceWish, { terminal, env }: Surroundings): Promise<WiredAnswer> {
+  const level: Level = wish.user ? 'user' : 'project'
+  const wirings = wiringsFor(wish.hosts, level)
+  const { here } = await findWorkspace(at)
+  const where: Where = { level, root: here, home: homeOf(env), env, own: ownFolder() }
+  const preview = previewed(wirings, where, wish.remove)
+  const answer = { hosts: wirings.map(({ host }) => host), level }
+  if (preview.files.length === 0) return { ...answer, ...preview, written: false }
+  const asks = terminal.interactive && !wish.yes && !wish.dryRun && !wish.json
+  if (!wish.json && wish.dryRun) terminal.out(harmless(preview.diff))
+  else if (!wish.json && asks) terminal.out(harmless(preview.diff))
+  else if (!wish.json) terminal.err(harmless(preview.diff))
+  if (wish.dryRun || (asks && !/^y(?:es)?$/i.test((await terminal.ask('Write this? [y/N] '))?.trim() ?? '')))
+    return { ...answer, ...preview, written: false }
+  const done = installed(wirings, where, wish.remove)
+  return { ...answer, ...done, notes: [...done.notes, ...(wish.remove ? [] : advice(wirings, where))], written: true }
+}
+
+/** What was done, for people. */
+export function shownWiring({ files, notes, written, hosts, level }: WiredAnswer): string {
+  const whose = level === 'user' ? 'for this user' : 'in this project'
+  const lines =
+    files.length === 0
+      ? [`${hosts.join(', ')}: nothing to change ${whose}`]
+      : files.map(({ file, change }) => (written ? `${change} ${file}` : `would be ${change}: ${file}`))
+  return [...lines, ...notes].map(harmlessLine).join('\n')
+}
+
+function advice(wirings: readonly Wiring[], where: Where): string[] {
+  const missing = onPath('punchlist', where.env) === undefined && where.level === 'user'
+  return [
+    ...wirings.flatMap(({ after }) => after ?? []),
+    ...(missing ? ['punchlist is not on PATH, so nothing will be called: npm install --global punchlist'] : []),
+  ]
+}
+
+function homeOf(env: Surroundings['env']): string {
+  return env['HOME'] || process.getBuiltinModule('node:os').homedir()
+}
+
+/** The folder of the package, which lies above this file however it was built. */
+function ownFolder(): string {
+  const { existsSync } = process.getBuiltinModule('node:fs')
+  let folder = new URL('.', import.meta.url)
+  while (!existsSync(new URL('package.json', folder))) folder = new URL('..', folder)
+  return fileURLToPath(folder)
+}

@@ -1,0 +1,54 @@
+import { passage } from '../install/block.ts'
+import { isOurServer, serverCommand } from '../install/command.ts'
+import { hooks } from '../install/hooks.ts'
+import { folderOf, type Wiring } from '../install/host.ts'
+import { skill } from '../install/skill.ts'
+import { INSTRUCTIONS } from '../install/texts.ts'
+import { tables } from '../install/toml-tables.ts'
+
+/** Codex does not pass on what a server says about itself, so AGENTS.md does. */
+export const codexWiring: Wiring = {
+  host: 'codex',
+  title: 'Codex',
+  program: 'codex',
+  levels: ['project', 'user'],
+  pieces(where) {
+    const { level, root, home } = where
+    const own = folderOf(where, 'CODEX_HOME', '.codex')
+    const folder = level === 'project' ? { root, below: (path: string) => `.codex/${path}` } : own
+    const { command, args } = serverCommand(level)
+    return [
+      hooks({
+        host: 'codex',
+        level,
+        root: folder.root,
+        path: folder.below('hooks.json'),
+        events: EVENTS,
+        limit: { timeout: 20 },
+      }),
+      tables({ name: 'MCP server', root: folder.root, path: folder.below('config.toml') }, [
+        {
+          kind: 'table',
+          path: ['mcp_servers', 'punchlist'],
+          keys: { command, args },
+          isOurs: keys => isOurServer(keys.get('command'), keys.get('args')),
+        },
+      ]),
+      level === 'project' ? skill(root, '.agents/skills') : skill(home, '.agents/skills'),
+      level === 'project'
+        ? passage(root, 'AGENTS.md', INSTRUCTIONS)
+        : passage(own.root, own.below('AGENTS.md'), INSTRUCTIONS),
+    ]
+  },
+  after: 'Codex runs hooks only after you have accepted them: start codex, then /hooks.',
+}
+
+const EVENTS = {
+  Stop: null,
+  SubagentStop: null,
+  SessionStart: null,
+  SessionEnd: null,
+  UserPromptSubmit: null,
+  PreCompact: null,
+  PostToolUse: 'update_plan',
+}

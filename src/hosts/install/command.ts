@@ -1,0 +1,48 @@
+/** Whose configuration is written: the project's, which colleagues share, or the user's own. */
+export type Level = 'project' | 'user'
+
+/**
+ * What the hosts run. Hosts disagree about the shell, so it is always sh.
+ *
+ * In a project, the punchlist that it depends on comes first. In the user's own
+ * configuration only the one on PATH is run: that configuration holds for every
+ * folder, and a folder from somewhere else may bring any program along under
+ * that name. Where there is none the hook says nothing and the host goes on:
+ * a colleague may not have it.
+ *
+ * No text from outside goes in here. The folder is read by sh alone: Gemini and
+ * Qwen replace $CLAUDE_PROJECT_DIR by themselves, quotes and all, but not in braces.
+ */
+export function hookCommand(host: string, level: Level): string {
+  return `sh -c '${script(`hook ${host}`, level, '"${CLAUDE_PROJECT_DIR:-.}"/')}'`
+}
+
+/** The server, word by word. It is started in the project; Claude Code would put a folder's name into the script as it is. */
+export function serverCommand(level: Level): { readonly command: string; readonly args: readonly string[] } {
+  return level === 'user'
+    ? { command: 'punchlist', args: ['mcp'] }
+    : { command: 'sh', args: ['-c', script('mcp', level, '')] }
+}
+
+function script(args: string, level: Level, folder: string): string {
+  const local = `p=${folder}node_modules/.bin/punchlist; [ -x "$p" ] || p=punchlist`
+  return `${level === 'user' ? 'p=punchlist' : local}; command -v "$p" >/dev/null || exit 0; exec "$p" ${args}`
+}
+
+/** Whether a hook was written by init, whichever level it is for. */
+export function isOurHook(command: unknown, host: string): boolean {
+  return command === hookCommand(host, 'project') || command === hookCommand(host, 'user')
+}
+
+/** Whether a hook calls us, whoever wrote it. */
+export function callsUs(command: unknown, host: string): boolean {
+  return typeof command === 'string' && /punchlist/.test(command) && command.includes(`hook ${host}`)
+}
+
+export function isOurServer(command: unknown, args: unknown): boolean {
+  const levels: readonly Level[] = ['project', 'user']
+  return levels.some(level => {
+    const ours = serverCommand(level)
+    return command === ours.command && JSON.stringify(args) === JSON.stringify(ours.args)
+  })
+}
