@@ -50,6 +50,8 @@ export function conformance(name: string, open: () => Promise<{ store: Store; ag
             agentType: 'coder',
             checkCommand: ['npm', 'test', '{"a":1}'],
             carriedFrom: 'x',
+            needs: 'a password',
+            mirrors: 'host:1',
           },
         })
         const [added] = await store.insert(kind, [full], note)
@@ -80,6 +82,8 @@ export function conformance(name: string, open: () => Promise<{ store: Store; ag
             verification: null,
             verifiedAt: null,
             carriedFrom: 'x',
+            needs: 'a password',
+            mirrors: 'host:1',
           },
         })
         expect(await store.find(kind, { where: { id: full.id } })).toEqual([added!.item])
@@ -189,6 +193,20 @@ export function conformance(name: string, open: () => Promise<{ store: Store; ag
         expect(await titles({ where: { turnId: 't1' }, status: ['completed'] })).toEqual(['a'])
         expect(await titles({ where: { turnId: 'nowhere' } })).toEqual([])
         expect(await titles({ where: { turnId: "t1' OR '1'='1" } })).toEqual([])
+      })
+
+      test('finds, counts and gives what has an empty field, and what has it filled in', async () => {
+        const blocked = draft('one', { fields: { needs: 'a password' } })
+        await store.insert(kind, [blocked, draft('two'), draft('three')], note)
+        const free = { conversationId: 'c1', turnId: 't1', needs: null }
+        expect(await titles({ where: free })).toEqual(['two', 'three'])
+        expect(await titles({ where: { ...free, needs: 'a password' } })).toEqual(['one'])
+        expect(await store.count(kind, { where: free })).toEqual({ pending: 2 })
+        const taken = await store.take(kind, { ...mine, where: free, limit: 1 }, claim('ann'), note)
+        expect(taken?.title).toBe('two')
+        const more = await store.takeAll(kind, { ...mine, where: free, limit: 5 }, claim('bob'), note)
+        expect(more.map(({ title }) => title)).toEqual(['three'])
+        expect(await store.take(kind, { ...mine, where: free, limit: 1 }, claim('eve'), note)).toBeUndefined()
       })
 
       test('pages from the item after the last one seen, in both directions', async () => {

@@ -109,7 +109,7 @@ function published(schema: GenericSchema, answer = false) {
 }
 
 /** So many fields are spelt out; of an object with more, only their names are told. */
-const SPELT_OUT = 20
+const SPELT_OUT = 15
 
 /** Large objects are in nearly every answer of a tool set: spelt out in each, they would be most of what a model reads. */
 function shortened(schema: unknown): unknown {
@@ -118,5 +118,8 @@ function shortened(schema: unknown): unknown {
   const { properties } = schema as { properties?: Definition }
   const names = Object.keys(properties ?? {})
   if (names.length > SPELT_OUT) return { type: 'object', description: names.join(', ') }
+  const { anyOf, ...rest } = schema as { anyOf?: Definition[] }
+  const plain = anyOf?.every(one => Object.keys(one).length === 1 && typeof one['type'] === 'string')
+  if (plain) return { type: anyOf?.map(({ type }) => type), ...rest }
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, shortened(value)]))
 }

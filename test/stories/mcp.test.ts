@@ -124,10 +124,16 @@ describe('a model, over stdio', () => {
     expect((await call(client, 'list_todo')).isError).toBe(false)
   })
 
-  test('is offered four tools, fully described, small, and always loaded', async () => {
+  test('is offered five tools, fully described, small, and always loaded', async () => {
     const client = await overStdio(scratch())
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(['create_todo', 'list_todo', 'start_todo', 'complete_todo'])
+    expect(tools.map(({ name }) => name)).toEqual([
+      'create_todo',
+      'list_todo',
+      'start_todo',
+      'complete_todo',
+      'block_todo',
+    ])
     for (const tool of tools) {
       expect(tool.description).toBeTruthy()
       expect(tool.inputSchema.type).toBe('object')
@@ -222,7 +228,7 @@ describe('the official inspector', () => {
       const cwd = scratch()
       const listed = inspect(cwd, '--strict', '--protocol-era', era, '--method', 'tools/list')
       expect([listed.status, listed.stderr]).toEqual([0, ''])
-      expect(listed.result.result?.['tools']).toHaveLength(4)
+      expect(listed.result.result?.['tools']).toHaveLength(5)
       const args = JSON.stringify({ items: [{ title: 'A' }] })
       const called = inspect(
         cwd,

@@ -29,7 +29,10 @@ export function taking(statements: Statements, kind: Kind, query: Query, claim: 
   const distinct = several === undefined ? where : { ...where, [several]: valuesOf(where, several) }
   const shape = [
     statements.schema,
-    Object.entries(distinct).map(([field, value]) => [field, field === several ? [value].flat().length : typeof value]),
+    Object.entries(distinct).map(([field, value]) => [
+      field,
+      field === several ? [value].flat().length : value === null ? 'empty' : typeof value,
+    ]),
     status,
     limit,
     Object.keys(claim.fields),
@@ -67,6 +70,7 @@ function textOf(
     const conditions = Object.keys(where).map(field => {
       if (field === several)
         return `${column(kind, field)} = ${template.add(input => [input.where[field]!].flat()[nth]!)}`
+      if (where[field] === null) return `${column(kind, field)} IS NULL`
       const value = template.add(input => input.where[field]!)
       return typeof where[field] === 'object'
         ? `${column(kind, field)} = ANY (${value}::${arrayType(kind, field)})`
@@ -124,5 +128,5 @@ function valuesOf(where: NonNullable<Query['where']>, field: string): (string | 
  * a look of its own, as a single one would pass over everything that has others.
  */
 function severalIn(where: NonNullable<Query['where']>): string | undefined {
-  return where['id'] === undefined ? Object.keys(where).find(field => typeof where[field] === 'object') : undefined
+  return where['id'] === undefined ? Object.keys(where).find(field => Array.isArray(where[field])) : undefined
 }

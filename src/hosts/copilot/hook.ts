@@ -12,6 +12,7 @@ import { text } from '../reading.ts'
 export const copilot: Host = {
   name: 'copilot',
   title: 'Copilot CLI',
+  announces: true,
 
   read: payload => heard('session_id' in payload ? payload : translated(payload), MEANINGS),
 
@@ -28,21 +29,19 @@ const MEANINGS: Meanings = {
   PreCompact: cutting,
   UserPromptSubmit: ({ prompt }) => ({ type: 'spoke', text: text(prompt) ?? '' }),
   Stop: stopping,
-  SubagentStop: payload => ({ ...stopping(payload), subagent: agentOf(payload) ?? 'unknown' }),
+  SubagentStop: payload => ({ ...stopping(payload), subagent: text(payload['agent_id']) ?? 'unknown' }),
 }
 
-function stopping(payload: Payload): Extract<HostEvent, { type: 'stopping' }> {
-  return { type: 'stopping', agent: agentOf(payload) }
+function stopping({ agent_type }: Payload): Extract<HostEvent, { type: 'stopping' }> {
+  return { type: 'stopping', agent: text(agent_type) }
 }
 
-function agentOf({ agent_name, agentName }: Payload): string | undefined {
-  return text(agent_name) ?? text(agentName)
-}
 
 /** The same event in Claude Code's words, known by the field that no other one has. */
 function translated(payload: Payload): Payload {
   const known = FIELDS.find(([field]) => field in payload)
-  return { ...payload, session_id: payload['sessionId'], hook_event_name: known?.[1] }
+  const { sessionId, agentId, agentName } = payload
+  return { ...payload, session_id: sessionId, agent_id: agentId, agent_type: agentName, hook_event_name: known?.[1] }
 }
 
 const FIELDS = [
