@@ -9,6 +9,12 @@ const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
 const dist = join(root, 'dist')
 
+const LIBRARY = {
+  index: 'src/index.ts',
+  'mcp/index': 'src/mcp/index.ts',
+  'continuation/index': 'src/continuation/index.ts',
+}
+
 type Groups = { name: string; test: RegExp }[]
 
 // Every file is another look-up at every start: what nearly every command needs is one chunk.
@@ -24,7 +30,9 @@ const SHARED: Groups = [
 const fresh = join(root, `dist.${process.pid}`)
 process.on('exit', () => rmSync(fresh, { recursive: true, force: true }))
 const chunks = [
-  ...(await bundle(fresh, 'esm', { index: 'src/index.ts', 'mcp/index': 'src/mcp/index.ts' })),
+  ...(await bundle(fresh, 'esm', LIBRARY)),
+  ...(await alone('opencode.js', 'src/hosts/opencode/index.ts')),
+  ...(await alone('pi.js', 'src/hosts/pi/extension.ts')),
   ...(await bundle(join(fresh, 'program'), 'cjs', { 'cli/bin': 'src/cli/bin.ts' }, SHARED)),
   // By itself: what it shares with the commands would come with what only those need.
   ...(await bundle(join(fresh, 'hook'), 'cjs', { 'cli/hook-bin': 'src/cli/hook-bin.ts' })),
@@ -69,6 +77,14 @@ async function bundle(
     const from = join(src, 'engines', engine, 'migrations')
     if (existsSync(from)) cpSync(from, join(dir, 'engines', engine, 'migrations'), { recursive: true })
   }
+  return output.filter(part => part.type === 'chunk')
+}
+
+/** One file that needs no other: a host loads it from wherever it lies, in a runtime of its own. */
+async function alone(file: string, input: string): Promise<OutputChunk[]> {
+  const build = await rolldown({ cwd: root, input, platform: 'node', external: [/^node:/] })
+  const { output } = await build.write({ file: join(fresh, file), format: 'esm', codeSplitting: false })
+  await build.close()
   return output.filter(part => part.type === 'chunk')
 }
 

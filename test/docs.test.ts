@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { describe, expect, test } from 'vitest'
 import { todo } from '../src/backlog/kind.ts'
+import { continuation } from '../src/continuation/record.ts'
 import type { Lifecycle } from '../src/core/lifecycle.ts'
 import { refusalFor } from '../src/core/lifecycle.ts'
 import { PROBLEMS } from '../src/core/problem.ts'
@@ -32,6 +33,7 @@ describe.each([
   { page: 'docs/plan.md', kind: planItem },
   { page: 'docs/backlog.md', kind: todo },
   { page: 'docs/queue.md', kind: task },
+  { page: 'docs/continuation.md', kind: continuation },
   { page: 'docs/worklog.md', section: 'Statuses of a log', kind: worklog },
   { page: 'docs/worklog.md', section: 'Statuses of a task', kind: { lifecycle: taskLifecycle } },
 ])('$page $section tells the truth about status changes', ({ page, section, kind }) => {
@@ -73,7 +75,9 @@ test('the README, the check of a clean checkout and the package agree on the two
     expect(read('README.md')).toContain(`npm ci && npm ${command}`)
     expect(scripts).toHaveProperty(command)
   }
-  expect(read('.ci/run').trim().split('\n').at(-1)).toBe('npm ci && npm test')
+  expect(read('.ci/run')).toContain('npm ci && npm test')
+  expect(read('.ci/run')).toContain('npm run -s test:hosts')
+  expect(scripts).toHaveProperty('test:hosts')
 })
 
 test('the JSON schema that editors use is the one the settings are held to', () => {

@@ -112,9 +112,11 @@ const SHOWN = {
       ...elsewhere.map(({ conversationId, turnId, remaining }) =>
         harmlessLine(`also open: ${remaining} in turn ${turnId} of conversation ${conversationId}`),
       ),
-      ...continuation.map(({ session, text }) =>
-        harmlessLine(session === plan?.conversationId ? `  ${text}` : `session ${session}: ${text}`),
-      ),
+      ...continuation
+        .filter(({ goesOn, host }) => !goesOn || host !== null)
+        .map(({ session, text }) =>
+          harmlessLine(session === plan?.conversationId ? `  ${text}` : `session ${session}: ${text}`),
+        ),
       backlog ? harmlessLine(`backlog of ${backlog.workflow}/${backlog.session}: ${told(backlog.counts)}`) : '',
       table(
         (backlog?.working ?? []).map(({ id, title, owner }) => ['  in progress', id, title, owner ? `(${owner})` : '']),

@@ -181,7 +181,7 @@ export const listTodo = operation({
   },
 })
 
-const todoId = () => v.pipe(line(100), v.description('id from list_todo, or its number in the list'))
+const todoId = () => v.pipe(line(100), v.description('id or number in the list'))
 const answer = () => ({
   id: v.string(),
   title: v.string(),
