@@ -28,6 +28,17 @@ describe('the budget of a session', () => {
   })
 })
 
+test('a session is sent on once, however many plugins of ours are loaded', async () => {
+  const { host, hooks, cwd } = await started({ countdownSeconds: 1 })
+  await tell(hooks, 'session.idle')
+  await host.logged(SESSION, 'counting down')
+  const other = await loaded(host, cwd)
+  for (const one of [hooks, other]) await tell(one, 'session.idle')
+  await host.logged(SESSION, 'sent on')
+  await host.logged(SESSION, 'left alone', 'nothing_open')
+  expect(host.prompts).toHaveLength(1)
+})
+
 describe('a subagent', () => {
   const child = { title: 'Look around', metadata: { sessionId: 'ses_child' }, output: 'I looked.' }
 

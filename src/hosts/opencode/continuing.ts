@@ -9,6 +9,7 @@ import type { Recalled, Talk } from './talk.ts'
 interface With {
   readonly host: OpenCode
   readonly talk: Talk
+  readonly isNewest: () => boolean
   readonly toast: (toast: unknown) => void
   readonly log: (message: string) => void
 }
@@ -54,7 +55,7 @@ export function continuing(using: With): Continuing {
 }
 
 async function hookFor(first: string, using: With, refusals: ReadonlySet<string>): Promise<ContinuationHook> {
-  const { host, talk, toast, log } = using
+  const { host, talk, isNewest, toast, log } = using
   const plans = new Map<string, Recalled>()
   const workers = new Map<string, AtWork>()
 
@@ -68,7 +69,7 @@ async function hookFor(first: string, using: With, refusals: ReadonlySet<string>
 
     async getTodos(session) {
       // The answer of a subagent is its parent's already: it is the parent who may let it go on.
-      if ((await host.parentOf(session)) !== undefined) return []
+      if ((await host.parentOf(session)) !== undefined || !isNewest()) return []
       const known = await talk.recall(session)
       plans.set(session, known)
       return todosFrom(known)

@@ -5,6 +5,7 @@ import { list, record, text } from '../reading.ts'
 import { type Client, openCode } from './client.ts'
 import { continuing } from './continuing.ts'
 import { cutting } from './cutting.ts'
+import { newest, whileNewest } from './newest.ts'
 import { newScopeKey, SCOPE_ARGUMENT, SCOPE_KEY, scopeOf } from './scope.ts'
 import { leftOpen } from './subagents.ts'
 import { talkThrough } from './talk.ts'
@@ -38,6 +39,7 @@ export interface Hooks {
  */
 export async function punchlist({ client, directory }: Surroundings, options?: Readonly<Fields>): Promise<Hooks> {
   const command = ownCommand(options?.['command'], import.meta.url)
+  const isNewest = newest(directory)
   const key = newScopeKey()
   const host = openCode(client)
   const talk = talkThrough(
@@ -57,7 +59,7 @@ export async function punchlist({ client, directory }: Surroundings, options?: R
   }
   const tell = async (session: string, event: HostEvent) => await quietly(() => talk.tell(session, event))
   const toast = (body: unknown) => void quietly(() => client.tui.showToast({ body }))
-  const hook = continuing({ host, talk, toast, log: message => log(message, 'info') })
+  const hook = continuing({ host, talk, isNewest, toast, log: message => log(message, 'info') })
   const forward = (name: string, session: string, data: unknown = {}) =>
     void quietly(() => hook.heard(name, session, data))
   const cut = cutting(talk)
@@ -86,7 +88,7 @@ export async function punchlist({ client, directory }: Surroundings, options?: R
     },
   }
 
-  return {
+  const hooks: Hooks = {
     async config(config) {
       const server = record(record(config['mcp'])['punchlist']) as Fields
       if (server['type'] === 'local') server['environment'] = { ...record(server['environment']), [SCOPE_KEY]: key }
@@ -153,6 +155,7 @@ export async function punchlist({ client, directory }: Surroundings, options?: R
       await quietly(() => hook.dispose())
     },
   }
+  return whileNewest(hooks, isNewest)
 }
 
 const HOOK = ['hook', 'opencode']

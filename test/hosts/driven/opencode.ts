@@ -1,0 +1,178 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { vi } from 'vitest'
+import { answer } from '../../support/cli.ts'
+import { scratch } from '../../support/scratch.ts'
+import { chatModel } from '../models/chat.ts'
+import type { Script } from '../script.ts'
+import { type DrivenHost, native, type Place, PUNCHLIST, put } from './host.ts'
+
+const PLUGIN = join(import.meta.dirname, '../../../dist/opencode.js')
+const PROGRAM = join(native('opencode'), 'bin/opencode')
+
+/** One prompt, and the process is over. */
+export const opencodeRun: DrivenHost = {
+  name: 'opencode',
+  model: chatModel,
+  session: /"sessionID":"([^"]+)"/,
+  prepare: (place, model) => wire(place, model),
+  command: (prompt, resumed) => [
+    PROGRAM,
+    'run',
+    '--format',
+    'json',
+    ...(resumed === undefined ? [] : ['--session', resumed]),
+    prompt,
+  ],
+  env: () => OFFLINE,
+}
+
+const OFFLINE = {
+  OPENCODE_DISABLE_AUTOUPDATE: '1',
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+}
+
+function wire({ home, project }: Place, model: string): void {
+  const provider = {
+    npm: '@ai-sdk/openai-compatible',
+    options: { baseURL: model, apiKey: 'nobody' },
+    models: { scripted: { tool_call: true, limit: { context: 100_000, output: 8_000 } } },
+  }
+  put(project, 'opencode.json', {
+    model: 'scripted/scripted',
+    small_model: 'scripted/scripted',
+    provider: { scripted: provider },
+    mcp: { punchlist: { type: 'local', command: [...PUNCHLIST, 'mcp'], enabled: true } },
+  })
+  put(project, '.opencode/plugin/punchlist.ts', `export { default } from ${JSON.stringify(PLUGIN)}\n`)
+  for (const folder of [join(home, '.config/opencode'), join(project, '.opencode')]) {
+    // Where there is a plugin it installs its types, and waits a minute for a network that is not there.
+    put(folder, 'package-lock.json', { packages: { '': { dependencies: { '@opencode-ai/plugin': '*' } } } })
+    mkdirSync(join(folder, 'node_modules'), { recursive: true })
+  }
+}
+
+/** OpenCode as a server for as many sessions as there are, in as many folders. */
+export class OpenCodeServer {
+  readonly #home = scratch()
+  readonly #child: ChildProcess
+  readonly model: Awaited<ReturnType<typeof chatModel>>
+  #printed = ''
+  #url = ''
+
+  static async start(script: Script): Promise<OpenCodeServer> {
+    const server = new OpenCodeServer(await chatModel(script))
+    server.#url = await vi.waitFor(() => server.#listening(), { timeout: 60_000, interval: 50 })
+    return server
+  }
+
+  private constructor(model: OpenCodeServer['model']) {
+    this.model = model
+    const args = ['serve', '--port', '0', '--hostname', '127.0.0.1', '--print-logs', '--log-level', 'INFO']
+    this.#child = spawn(PROGRAM, args, { cwd: this.#home, env: this.#env(), detached: true })
+    for (const stream of [this.#child.stdout!, this.#child.stderr!])
+      stream.setEncoding('utf8').on('data', (text: string) => (this.#printed += text))
+  }
+
+  /** A folder with the plugin in it. */
+  async project(name: string, countdownSeconds: number): Promise<Project> {
+    const folder = join(this.#home, name)
+    mkdirSync(folder)
+    wire({ home: this.#home, project: folder }, this.model.url)
+    put(folder, 'punchlist.json', { continuation: { countdownSeconds } })
+    await this.punchlist(folder, 'init')
+    return new Project(this, folder)
+  }
+
+  async call<T>(folder: string, method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch(`${this.#url}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-opencode-directory': folder },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    return (response.status === 204 ? undefined : await response.json()) as T
+  }
+
+  async punchlist<T>(folder: string, ...args: string[]): Promise<T> {
+    return await answer<T>(args, { cwd: folder, env: this.#env() })
+  }
+
+  /** When it has been said so, by the plugin for example. */
+  async logged(...words: string[]): Promise<void> {
+    await vi.waitFor(
+      () => {
+        if (!this.#printed.split('\n').some(line => words.every(word => line.includes(word))))
+          throw new Error(`never said ${words.join(' ')}:\n${this.#printed.slice(-3000)}`)
+      },
+      { timeout: 40_000, interval: 50 },
+    )
+  }
+
+  async close(): Promise<void> {
+    const over = once(this.#child, 'close')
+    process.kill(-this.#child.pid!, 'SIGKILL')
+    await over
+    await this.model.close()
+  }
+
+  #listening(): string {
+    const [, url] = /listening on (http:\S+)/.exec(this.#printed) ?? []
+    if (url === undefined) throw new Error(`OpenCode does not listen:\n${this.#printed}`)
+    return url
+  }
+
+  #env(): Record<string, string> {
+    const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+    return { ...OFFLINE, PATH, HOME: this.#home, USER: 'tester', LANG: 'C.UTF-8', TMPDIR: this.#home }
+  }
+}
+
+interface Told {
+  readonly title: string
+  readonly status: string
+}
+
+/** A folder that OpenCode works in. */
+export class Project {
+  readonly #server: OpenCodeServer
+  readonly #folder: string
+
+  constructor(server: OpenCodeServer, folder: string) {
+    this.#server = server
+    this.#folder = folder
+  }
+
+  async session(): Promise<string> {
+    return (await this.#server.call<{ id: string }>(this.#folder, 'POST', '/session', { title: 'A session' })).id
+  }
+
+  /** Settles when the session has answered. */
+  async says(session: string, text: string): Promise<void> {
+    const parts = [{ type: 'text', text }]
+    await this.#server.call(this.#folder, 'POST', `/session/${session}/message`, { parts })
+  }
+
+  async compact(session: string): Promise<void> {
+    const model = { providerID: 'scripted', modelID: 'scripted' }
+    await this.#server.call(this.#folder, 'POST', `/session/${session}/summarize`, model)
+  }
+
+  async children(session: string): Promise<readonly { id: string }[]> {
+    return await this.#server.call(this.#folder, 'GET', `/session/${session}/children`)
+  }
+
+  async statuses(session: string): Promise<string[][]> {
+    const list = ['plan', 'list', '--status', 'all', '--conversation', session]
+    const { items } = await this.punchlist<{ items: readonly Told[] }>(...list)
+    return items.map(({ title, status }) => [title, status])
+  }
+
+  async punchlist<T>(...args: string[]): Promise<T> {
+    return await this.#server.punchlist<T>(this.#folder, ...args)
+  }
+}
