@@ -6,12 +6,20 @@ export type Payload = Readonly<Record<string, unknown>>
 /** What each event of a host means, by its name. */
 export type Meanings = Readonly<Record<string, (payload: Payload) => HostEvent | undefined>>
 
-/** What a host told, where it names event and session as Claude Code does; most do. */
+/**
+ * What a host told, where it names event and session as Claude Code does; most
+ * do. Of what happens within a subagent only its end is heard: a prompt there
+ * is not the user's, and a list there is not the session's.
+ */
 export function heard(payload: Payload, meanings: Meanings): Told | undefined {
   const name = text(payload['hook_event_name'])
   const session = sessionFrom(payload['session_id'])
-  const event = name !== undefined && Object.hasOwn(meanings, name) ? meanings[name]!(payload) : undefined
-  return session !== undefined && event ? { session, cwd: folderFrom(payload['cwd']), event } : undefined
+  if (session === undefined || name === undefined || !Object.hasOwn(meanings, name)) return undefined
+  const event = meanings[name]!(payload)
+  const within = text(payload['agent_id']) !== undefined
+  const isEnd = event?.type === 'stopping' && event.subagent !== undefined
+  if (!event || (within && !isEnd)) return undefined
+  return { session, cwd: folderFrom(payload['cwd']), event }
 }
 
 /** A session's id names a conversation, so it must be one line that can. */

@@ -36,17 +36,16 @@ function stopping({ agent_type }: Payload): Extract<HostEvent, { type: 'stopping
   return { type: 'stopping', agent: text(agent_type) }
 }
 
-
 /** The same event in Claude Code's words, known by the field that no other one has. */
 function translated(payload: Payload): Payload {
   const known = FIELDS.find(([field]) => field in payload)
-  const { sessionId, agentId, agentName } = payload
-  return { ...payload, session_id: sessionId, agent_id: agentId, agent_type: agentName, hook_event_name: known?.[1] }
+  const { sessionId, agentId, agentType } = payload
+  return { ...payload, session_id: sessionId, agent_id: agentId, agent_type: agentType, hook_event_name: known?.[1] }
 }
 
 const FIELDS = [
   ['toolName', 'PostToolUse'],
-  ['agentName', 'SubagentStop'],
+  ['response', 'SubagentStop'],
   ['stopReason', 'Stop'],
   ['source', 'SessionStart'],
   ['trigger', 'PreCompact'],
