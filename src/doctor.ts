@@ -25,6 +25,7 @@ export async function examine(
     well('workspace', workspace.root),
     well('node', process.version),
     ...(await wardsOf(workspace, trusted)),
+    ...(await hostsOf(workspace)),
   ]
   if (file !== undefined && file !== ':memory:' && !existsSync(file)) {
     return [...about, well('store', `${file} is not there yet; the first write makes it`)]
@@ -93,6 +94,12 @@ async function wardsOf({ wards, root }: Workspace, trusted: boolean): Promise<Ch
     ? `${wards.length}, may be run`
     : 'are not run: they came with the repository; read them, then punchlist doctor --trust'
   return [well('wards', detail)]
+}
+
+/** Whether the hosts that are wired here will call us. */
+async function hostsOf({ here }: Workspace): Promise<Check[]> {
+  const { checkHosts } = await import('./hosts/install/checking.ts')
+  return (await checkHosts(here, process.env)).map(one => ({ ...one, fixed: false }))
 }
 
 /** Every stored record must satisfy its own status: another program may have written some. */

@@ -22,7 +22,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'workspace.ts': ['core', 'settings.ts'],
   'overview.ts': ['core', 'plans', 'backlog', 'queue', 'worklogs', 'continuation'],
   'transfer.ts': ['core', 'kinds.ts'],
-  'doctor.ts': ['core', 'kinds.ts', 'open.ts', 'trust.ts', 'workspace.ts'],
+  'doctor.ts': ['core', 'hosts', 'kinds.ts', 'open.ts', 'trust.ts', 'workspace.ts'],
   'operations.ts': ['core', 'plans', 'backlog', 'queue', 'worklogs', 'continuation', 'migration.ts', 'overview.ts'],
   'library.ts': [
     'core',

@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url'
 import { harmless, harmlessLine } from '../core/text.ts'
 import type { Level } from '../hosts/install/command.ts'
 import type { Where, Wiring } from '../hosts/install/host.ts'
 import { type Installed, installed, previewed } from '../hosts/install/installing.ts'
 import { onPath } from '../hosts/install/path.ts'
+import { surroundings } from '../hosts/install/surroundings.ts'
 import { wiringsFor } from '../hosts/install/wirings.ts'
 import { findWorkspace, type WorkspaceWish } from '../workspace.ts'
 import type { Surroundings } from './main.ts'
@@ -29,13 +29,12 @@ export async function wire(wish: HostsWish, at: WorkspaceWish, { terminal, env }
   const level: Level = wish.user ? 'user' : 'project'
   const wirings = wiringsFor(wish.hosts, level)
   const { here } = await findWorkspace(at)
-  const where: Where = { level, root: here, home: homeOf(env), env, own: ownFolder() }
+  const where: Where = { level, ...surroundings(here, env) }
   const preview = previewed(wirings, where, wish.remove)
   const answer = { hosts: wirings.map(({ host }) => host), level }
   if (preview.files.length === 0) return { ...answer, ...preview, written: false }
   const asks = terminal.interactive && !wish.yes && !wish.dryRun && !wish.json
-  if (!wish.json && wish.dryRun) terminal.out(harmless(preview.diff))
-  else if (!wish.json && asks) terminal.out(harmless(preview.diff))
+  if (!wish.json && (asks || wish.dryRun)) terminal.out(harmless(preview.diff))
   else if (!wish.json) terminal.err(harmless(preview.diff))
   if (wish.dryRun || (asks && !/^y(?:es)?$/i.test((await terminal.ask('Write this? [y/N] '))?.trim() ?? '')))
     return { ...answer, ...preview, written: false }
@@ -59,16 +58,4 @@ function advice(wirings: readonly Wiring[], where: Where): string[] {
     ...wirings.flatMap(({ after }) => after ?? []),
     ...(missing ? ['punchlist is not on PATH, so nothing will be called: npm install --global punchlist'] : []),
   ]
-}
-
-function homeOf(env: Surroundings['env']): string {
-  return env['HOME'] || process.getBuiltinModule('node:os').homedir()
-}
-
-/** The folder of the package, which lies above this file however it was built. */
-function ownFolder(): string {
-  const { existsSync } = process.getBuiltinModule('node:fs')
-  let folder = new URL('.', import.meta.url)
-  while (!existsSync(new URL('package.json', folder))) folder = new URL('..', folder)
-  return fileURLToPath(folder)
 }

@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import { serverCommand } from '../install/command.ts'
 import { hooks } from '../install/hooks.ts'
 import { folderOf, type Wiring } from '../install/host.ts'
 import { server } from '../install/server.ts'
 import { skill } from '../install/skill.ts'
+import { switchedOff } from '../install/switches.ts'
 
 /** The server's own instructions and the skill reach the model: CLAUDE.md is left alone. */
 export const claudeCodeWiring: Wiring = {
@@ -23,7 +25,7 @@ export const claudeCodeWiring: Wiring = {
         root: folder.root,
         path: folder.below('settings.json'),
         events: EVENTS,
-        limit: { timeout: 20 },
+        limit: () => ({ timeout: 20 }),
       }),
       server(level === 'project' ? { root, path: '.mcp.json' } : { ...servers, path: '.claude.json' }, 'mcpServers', {
         type: 'stdio',
@@ -34,6 +36,16 @@ export const claudeCodeWiring: Wiring = {
   },
   after:
     'Claude Code asks once whether it may start the server of a project; claude -p needs --allowedTools mcp__punchlist.',
+  hindrances: async ({ root, home, env }) => {
+    const own = env['CLAUDE_CONFIG_DIR'] || join(home, '.claude')
+    const folders = [own, join(root, '.claude'), '/etc/claude-code']
+    const names = ['settings.json', 'settings.local.json', 'managed-settings.json']
+    return switchedOff(
+      folders.flatMap(folder => names.map(name => join(folder, name))),
+      ['disableAllHooks'],
+      true,
+    )
+  },
 }
 
 const EVENTS = {

@@ -5,6 +5,7 @@ import { folderOf, type Wiring } from '../install/host.ts'
 import { skill } from '../install/skill.ts'
 import { INSTRUCTIONS } from '../install/texts.ts'
 import { tables } from '../install/toml-tables.ts'
+import { trustOf } from './trust.ts'
 
 /** Codex does not pass on what a server says about itself, so AGENTS.md does. */
 export const codexWiring: Wiring = {
@@ -24,7 +25,8 @@ export const codexWiring: Wiring = {
         root: folder.root,
         path: folder.below('hooks.json'),
         events: EVENTS,
-        limit: { timeout: 20 },
+        // More than 3 s at the end of a session is cut down, with a warning.
+        limit: event => ({ timeout: event === 'SessionEnd' ? 3 : 20 }),
       }),
       tables({ name: 'MCP server', root: folder.root, path: folder.below('config.toml') }, [
         {
@@ -40,12 +42,15 @@ export const codexWiring: Wiring = {
         : passage(own.root, own.below('AGENTS.md'), INSTRUCTIONS),
     ]
   },
-  after: 'Codex runs hooks only after you have accepted them: start codex, then /hooks.',
+  after:
+    'Codex takes the configuration of a project that you trust, and runs hooks that you have accepted: start codex, then /hooks.',
+  hindrances: trustOf,
 }
 
 const EVENTS = {
   Stop: null,
   SubagentStop: null,
+  Interrupt: null,
   SessionStart: null,
   SessionEnd: null,
   UserPromptSubmit: null,

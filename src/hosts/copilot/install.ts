@@ -1,9 +1,11 @@
+import { join } from 'node:path'
 import { passage } from '../install/block.ts'
 import { serverCommand } from '../install/command.ts'
 import { hooks } from '../install/hooks.ts'
 import { folderOf, type Wiring } from '../install/host.ts'
 import { server } from '../install/server.ts'
 import { skill } from '../install/skill.ts'
+import { switchedOff } from '../install/switches.ts'
 import { INSTRUCTIONS } from '../install/texts.ts'
 
 /** With Claude Code's names of events Copilot sends Claude Code's fields, the event's name among them. */
@@ -15,7 +17,14 @@ export const copilotWiring: Wiring = {
   pieces(where) {
     const { level, root, home } = where
     const own = folderOf(where, 'COPILOT_HOME', '.copilot')
-    const file = { host: 'copilot', level, events: EVENTS, limit: { timeoutSec: 20 }, flat: true, head: { version: 1 } }
+    const file = {
+      host: 'copilot',
+      level,
+      events: EVENTS,
+      limit: () => ({ timeoutSec: 20 }),
+      flat: true,
+      head: { version: 1 },
+    }
     if (level === 'project') {
       return [
         hooks({ ...file, root, path: '.github/hooks/punchlist.json' }),
@@ -36,6 +45,14 @@ export const copilotWiring: Wiring = {
     ]
   },
   after: 'Copilot CLI loads the hooks of a project only in a folder that you trust.',
+  hindrances: async where => {
+    const own = where.env['COPILOT_HOME'] || join(where.home, '.copilot')
+    return switchedOff(
+      [join(own, 'settings.json'), join(where.root, '.github/copilot/settings.json')],
+      ['disableAllHooks'],
+      true,
+    )
+  },
 }
 
 const EVENTS = {

@@ -34,9 +34,9 @@ export function entries(
     },
     look(text) {
       const document = valueOf(readJson(text))
-      const found = wanted.map(entry => entry.find(document))
-      if (found.includes(undefined)) return 'missing'
-      return found.includes('theirs') ? 'theirs' : 'there'
+      const found = new Set(wanted.map(entry => entry.find(document)))
+      if (found.has(undefined)) return 'missing'
+      return found.has('theirs') ? 'theirs' : 'there'
     },
   }
 }

@@ -13,8 +13,8 @@ export interface HookFile {
   readonly root: string
   readonly path: string
   readonly events: Events
-  /** How long a hook may take, under the name and in the unit that the host has for it. */
-  readonly limit: Readonly<Record<string, number>>
+  /** How long the hook of an event may take, under the name and in the unit that the host has for it. */
+  readonly limit: (event: string) => Readonly<Record<string, number>>
   /** Whether the handlers of an event stand in its list by themselves, and not in groups. */
   readonly flat?: boolean
   /** What the file must have besides. */
@@ -23,7 +23,7 @@ export interface HookFile {
 
 /** The hooks in a JSON file, one for each event. */
 export function hooks({ host, level, root, path, events, limit, flat = false, head = {} }: HookFile): Piece {
-  const handler = { type: 'command', command: hookCommand(host, level), ...limit }
+  const command = hookCommand(host, level)
   const heads = Object.entries(head).map(([key, value]): Entry => {
     return {
       path: [key],
@@ -34,20 +34,21 @@ export function hooks({ host, level, root, path, events, limit, flat = false, he
   })
   const each = Object.entries(events).map(([event, tools]): Entry => {
     const about = tools === null ? {} : { matcher: tools }
+    const handler = { type: 'command', command, ...limit(event) }
     return {
       path: ['hooks', event],
       into: 'array',
       value: flat ? { ...about, ...handler } : { ...about, hooks: [handler] },
       find(document) {
         const commands = handlersIn(document, event, flat).map(one => one.command)
-        if (commands.some(command => isOurHook(command, host))) return 'there'
-        return commands.some(command => callsUs(command, host)) ? 'theirs' : undefined
+        if (commands.some(one => isOurHook(one, host))) return 'there'
+        return commands.some(one => callsUs(one, host)) ? 'theirs' : undefined
       },
     }
   })
   const piece = entries({ name: `hooks of ${host}`, root, path }, [...heads, ...each], document => {
     for (const event of Object.keys(inside(document, ['hooks']) ?? {})) {
-      const ours = handlersIn(document, event, flat).find(({ command }) => isOurHook(command, host))
+      const ours = handlersIn(document, event, flat).find(one => isOurHook(one.command, host))
       if (ours) return ours.alone
     }
     return undefined

@@ -23,6 +23,14 @@ export interface Wiring {
   pieces(where: Where): readonly Piece[]
   /** What a person has to know after it was wired. */
   readonly after?: string
+  /** Why the host, wired as it is, would not call us. */
+  hindrances?(where: Where): Promise<readonly Hindrance[]>
+}
+
+export interface Hindrance {
+  readonly detail: string
+  /** What to do about it; empty where it cannot be told whether anything must be done. */
+  readonly hint: string
 }
 
 /** A folder of the user's that a variable may name; it is then the one that files may not lead out of. */

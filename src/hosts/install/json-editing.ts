@@ -4,8 +4,8 @@ import { type ArrayNode, type Node, type ObjectNode, readJson, Unreadable, uncom
 /**
  * Changes of a JSON text that leave every other byte as it is, and that can be
  * undone from the text alone. What is put into a container that was there and
- * empty stands on its line, between single blanks; a container that is made
- * begins a new line. By that they are told apart when they are taken out.
+ * empty stands between single blanks right before its end; a container that is
+ * made ends on a line of its own. By that they are told apart when it is taken out.
  */
 export type Path = readonly (string | number)[]
 
@@ -43,8 +43,8 @@ export function withTaken(text: string, path: Path): string | undefined {
     if (container.children.length > 1) return spliced(text, cut(text, container, index))
     const only = container.children[0]!
     const around = text.slice(container.from + 1, only.from) + text.slice(only.to, container.to - 1)
-    const wasThere = text[only.from - 1] === ' ' && only.from === container.from + 2 && text[only.to] === ' '
-    if (wasThere) return spliced(text, [gone(container.from + 1, only.to + 1)])
+    const wasThere = text[only.from - 1] === ' ' && text[only.to] === ' ' && only.to + 2 === container.to
+    if (wasThere) return spliced(text, [gone(only.from - 1, only.to + 1)])
     const hasComment = /[^\s,]/.test(around)
     if (hasComment) return spliced(text, cutOnly(text, container, only))
   }
@@ -72,7 +72,7 @@ function inserted(text: string, container: ObjectNode | ArrayNode, key: string |
     const lines = JSON.stringify(value, null, unit).split('\n')
     return (key === undefined ? '' : `${JSON.stringify(key)}: `) + lines.join(eol + indent)
   }
-  if (!last) return spliced(text, [put(container.from + 1, ` ${rendered(outer)} `)])
+  if (!last) return spliced(text, [put(container.to - 1, ` ${rendered(outer)} `)])
   const bare = uncommented(text)
   const comma = /^\s*,/.exec(bare.slice(last.to, container.to))?.[0].length
   const end = last.to + (comma ?? 0)

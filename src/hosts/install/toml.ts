@@ -7,8 +7,8 @@ export interface Statement {
   readonly path: readonly string[]
   readonly from: number
   readonly to: number
-  /** Strings, and lists of them; undefined for everything else. */
-  readonly value?: string | readonly unknown[] | undefined
+  /** Strings, truths and lists of them; undefined for everything else. */
+  readonly value?: string | boolean | readonly unknown[] | undefined
 }
 
 const SPACE = /[ \t]*/y
@@ -68,9 +68,10 @@ export function readToml(text: string): Statement[] {
     if (text[at] === '[') return list()
     if (text[at] === '{') return inline()
     const words = string()
-    if (words === undefined && take(DATE) === undefined && take(PLAIN) === undefined)
-      throw broken('a value should be here')
-    return words
+    if (words !== undefined || take(DATE) !== undefined) return words
+    const plain = take(PLAIN)
+    if (plain === undefined) throw broken('a value should be here')
+    return plain === 'true' || plain === 'false' ? plain === 'true' : undefined
   }
 
   function list(): unknown[] {

@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import { serverCommand } from '../install/command.ts'
 import { hooks } from '../install/hooks.ts'
 import type { Wiring } from '../install/host.ts'
 import { server } from '../install/server.ts'
 import { skill } from '../install/skill.ts'
+import { switchedOff } from '../install/switches.ts'
 
 /**
  * Qwen Code starts the servers of a project only when a person has approved
@@ -17,11 +19,13 @@ export const qwenWiring: Wiring = {
     const root = level === 'project' ? project : home
     const path = '.qwen/settings.json'
     return [
-      hooks({ host: 'qwen', level, root, path, events: EVENTS, limit: { timeout: 20 } }),
+      hooks({ host: 'qwen', level, root, path, events: EVENTS, limit: () => ({ timeout: 20 }) }),
       server({ root: home, path }, 'mcpServers', { ...serverCommand('user'), alwaysLoadTools: true }),
       skill(root, '.agents/skills'),
     ]
   },
+  hindrances: async ({ root, home }) =>
+    switchedOff([join(home, '.qwen/settings.json'), join(root, '.qwen/settings.json')], ['disableAllHooks'], true),
 }
 
 const EVENTS = {

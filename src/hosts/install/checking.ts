@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import type { Level } from './command.ts'
+import type { Where, Wiring } from './host.ts'
+import { isProgram, onPath, programOutside } from './path.ts'
+import { refused } from './piece.ts'
+import { readPlain } from './place.ts'
+import { isWired } from './planning.ts'
+import { surroundings } from './surroundings.ts'
+import { WIRINGS } from './wirings.ts'
+
+/** What was found out about a host; a hint only where something is to be done. */
+export interface HostCheck {
+  readonly check: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly hint: string
+}
+
+/**
+ * Whether each host that is wired will really call us. Nothing that lies in the
+ * project is run; where no host is wired a few files are looked for, and that is all.
+ */
+export async function checkHosts(root: string, env: Where['env']): Promise<HostCheck[]> {
+  const at = surroundings(root, env)
+  const checks: HostCheck[] = []
+  const unwired: Wiring[] = []
+  for (const wiring of WIRINGS) {
+    const levels = (['project', 'user'] as const).filter(level => isWired(wiring, { ...at, level }))
+    if (levels.length > 0) checks.push(...(await checked(wiring, levels, at)))
+    else if (programOutside(wiring.program, at)) unwired.push(wiring)
+  }
+  return [...checks, ...(unwired.length > 0 ? [offer(unwired)] : [])]
+}
+
+async function checked(wiring: Wiring, levels: readonly Level[], at: Omit<Where, 'level'>): Promise<HostCheck[]> {
+  const hinders = levels.flatMap(level => [...lacking(wiring, { ...at, level }), ...unfound({ ...at, level })])
+  const found = [...hinders, ...((await wiring.hindrances?.({ ...at, level: levels[0]! })) ?? [])]
+  const known = found.filter(({ hint }) => hint !== '')
+  if (known.length > 0) return known.map(({ detail, hint }) => ({ check: wiring.title, ok: false, detail, hint }))
+  const twice = levels.length > 1 ? 'is wired twice, for the project and for the user: its hooks run twice' : ''
+  const detail = [twice || `is wired for the ${levels[0]}`, ...found.map(one => one.detail)].join('; ')
+  return [{ check: wiring.title, ok: true, detail, hint: '' }]
+}
+
+/** Pieces that are not as init writes them. What the user has written in their place is the user's. */
+function lacking(wiring: Wiring, where: Where): { detail: string; hint: string }[] {
+  const again = `Run: punchlist init ${wiring.host}${where.level === 'user' ? ' --user' : ''}`
+  return wiring.pieces(where).flatMap(piece => {
+    try {
+      const { file, text } = readPlain(piece.root, piece.path)
+      if (text !== undefined && looked(file, () => piece.look(text)) !== 'missing') return []
+      return [{ detail: `${file} is not as init writes it: ${piece.name}`, hint: again }]
+    } catch (error) {
+      return [{ detail: (error as Error).message, hint: 'Correct the file, then run punchlist doctor again.' }]
+    }
+  })
+}
+
+function looked<T>(file: string, look: () => T): T {
+  try {
+    return look()
+  } catch (error) {
+    throw refused(file, error)
+  }
+}
+
+function unfound({ level, root, env }: Where): { detail: string; hint: string }[] {
+  const local = level === 'project' && isProgram(join(root, 'node_modules/.bin/punchlist'))
+  if (local || onPath('punchlist', env)) return []
+  const hint = level === 'project' ? 'npm install --save-dev punchlist' : 'npm install --global punchlist'
+  return [{ detail: 'the hooks do not find punchlist, and do nothing', hint: `Run: ${hint}` }]
+}
+
+function offer(wirings: readonly Wiring[]): HostCheck {
+  const names = wirings.map(({ title }) => title).join(', ')
+  const detail = `installed and not wired: ${names}; punchlist init ${wirings[0]!.host}`
+  return { check: 'hosts', ok: true, detail, hint: '' }
+}
