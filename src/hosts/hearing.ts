@@ -23,12 +23,12 @@ export function heard(payload: Payload, meanings: Meanings): Told | undefined {
 }
 
 /** A session's id names a conversation, so it must be one line that can. */
-export function sessionFrom(value: unknown): string | undefined {
+function sessionFrom(value: unknown): string | undefined {
   const id = text(value)
   return id !== undefined && id.length <= 200 && id.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(id) ? id : undefined
 }
 
-export function folderFrom(value: unknown): string | undefined {
+function folderFrom(value: unknown): string | undefined {
   const folder = text(value)
   return folder !== undefined && folder.length <= 4096 && !folder.includes('\0') ? folder : undefined
 }
