@@ -161,7 +161,8 @@ export const log = operation({
 async function planOf(caller: Caller, of: Turn) {
   const counts = await caller.store.count(planItem, { where: itemsOf(of) })
   const working = await caller.store.find(planItem, { where: itemsOf(of), status: ['in_progress'], limit: 20 })
-  const waiting = await caller.store.find(planItem, { where: itemsOf(of), status: ['pending'], limit: 3 })
+  const free = { ...itemsOf(of), needs: null }
+  const coming = await caller.store.find(planItem, { where: free, status: ['pending'], limit: 3 })
   const { conversationId, turnId, completionMode } = of
   return {
     conversationId,
@@ -174,7 +175,7 @@ async function planOf(caller: Caller, of: Turn) {
     cancelled: counts['cancelled'] ?? 0,
     waiting: (await outlookOf(caller, of)).waiting,
     working: working.map(({ id, title, owner, startedAt }) => ({ id, title, owner, startedAt })),
-    next: waiting.map(({ id, title }) => ({ id, title })),
+    next: coming.map(({ id, title }) => ({ id, title })),
   }
 }
 

@@ -80,11 +80,9 @@ const SHOWN = {
     )
   },
 
-  block_todo: ({ status: state, title, needs, remaining }: Answer<typeof blockTodo>, colour: boolean) =>
-    lines(table([[painted(state), title, faint(`waits for: ${needs ?? ''}`)]], colour), leftOver(remaining)),
+  block_todo: (answer: Answer<typeof blockTodo>, colour: boolean) => moved(answer, colour),
 
-  unblock_todo: ({ status: state, title, remaining }: Answer<typeof unblockTodo>, colour: boolean) =>
-    lines(table([[painted(state), title]], colour), leftOver(remaining)),
+  unblock_todo: (answer: Answer<typeof unblockTodo>, colour: boolean) => moved(answer, colour),
 
   stop_continuation: (answer: Answer<typeof stop>) => switchedOff(answer),
 
@@ -173,11 +171,14 @@ const SHOWN = {
     ),
 }
 
-function moved(answer: Answer<typeof startTodo> | Answer<typeof completeTodo>, colour: boolean): string {
+type Moved = Answer<typeof startTodo | typeof completeTodo | typeof blockTodo | typeof unblockTodo>
+
+function moved(answer: Moved, colour: boolean): string {
   const { title, status: state, remaining, next } = answer
-  const verified = 'verifiedAt' in answer && answer.verifiedAt !== null
+  const verified = 'verifiedAt' in answer && answer.verifiedAt !== null ? '(verified)' : ''
+  const note = 'needs' in answer ? faint(`waits for: ${answer.needs}`) : verified
   const then = next[0] ? harmlessLine(`; next: ${next[0].title}`) : ''
-  return lines(table([[painted(state), title, verified ? '(verified)' : '']], colour), `${leftOver(remaining)}${then}`)
+  return lines(table([[painted(state), title, note]], colour), `${leftOver(remaining)}${then}`)
 }
 
 function numbered({ order, title }: { readonly order: number; readonly title: string }): (Cell | string)[] {

@@ -118,8 +118,5 @@ function shortened(schema: unknown): unknown {
   const { properties } = schema as { properties?: Definition }
   const names = Object.keys(properties ?? {})
   if (names.length > SPELT_OUT) return { type: 'object', description: names.join(', ') }
-  const { anyOf, ...rest } = schema as { anyOf?: Definition[] }
-  const plain = anyOf?.every(one => Object.keys(one).length === 1 && typeof one['type'] === 'string')
-  if (plain) return { type: anyOf?.map(({ type }) => type), ...rest }
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, shortened(value)]))
 }
