@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { vi } from 'vitest'
 import { answer } from '../../support/cli.ts'
@@ -9,7 +9,6 @@ import { chatModel } from '../models/chat.ts'
 import type { Script } from '../script.ts'
 import { type DrivenHost, native, type Place, PUNCHLIST, put } from './host.ts'
 
-const PLUGIN = join(import.meta.dirname, '../../../dist/opencode.js')
 const PROGRAM = join(native('opencode'), 'bin/opencode')
 
 /** One prompt, and the process is over. */
@@ -46,14 +45,33 @@ function wire({ home, project }: Place, model: string): void {
     model: 'scripted/scripted',
     small_model: 'scripted/scripted',
     provider: { scripted: provider },
-    mcp: { punchlist: { type: 'local', command: [...PUNCHLIST, 'mcp'], enabled: true } },
   })
-  put(project, '.opencode/plugin/punchlist.ts', `export { default } from ${JSON.stringify(PLUGIN)}\n`)
+  install(project)
+  const [node, ...launcher] = PUNCHLIST
+  execFileSync(node, [...launcher, 'init', 'opencode', '--yes'], {
+    cwd: project,
+    env: surroundings(home),
+    stdio: 'ignore',
+  })
   for (const folder of [join(home, '.config/opencode'), join(project, '.opencode')]) {
     // Where there is a plugin it installs its types, and waits a minute for a network that is not there.
     put(folder, 'package-lock.json', { packages: { '': { dependencies: { '@opencode-ai/plugin': '*' } } } })
     mkdirSync(join(folder, 'node_modules'), { recursive: true })
   }
+}
+
+/** The package as a project that depends on it has it. */
+function install(project: string): void {
+  const modules = join(project, 'node_modules')
+  if (existsSync(modules)) return
+  mkdirSync(join(modules, '.bin'), { recursive: true })
+  symlinkSync(dirname(dirname(PUNCHLIST[1])), join(modules, 'punchlist'))
+  symlinkSync('../punchlist/bin/punchlist.js', join(modules, '.bin/punchlist'))
+}
+
+function surroundings(home: string): Record<string, string> {
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+  return { PATH, HOME: home, USER: 'tester', LANG: 'C.UTF-8', TMPDIR: home }
 }
 
 /** OpenCode as a server for as many sessions as there are, in as many folders. */
@@ -127,8 +145,7 @@ export class OpenCodeServer {
   }
 
   #env(): Record<string, string> {
-    const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
-    return { ...OFFLINE, PATH, HOME: this.#home, USER: 'tester', LANG: 'C.UTF-8', TMPDIR: this.#home }
+    return { ...OFFLINE, ...surroundings(this.#home) }
   }
 }
 

@@ -1,19 +1,23 @@
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { chatModel } from '../models/chat.ts'
-import { type DrivenHost, PROGRAMS, put } from './host.ts'
-
-const EXTENSION = join(import.meta.dirname, '../../../dist/pi.js')
+import { type DrivenHost, PROGRAMS, PUNCHLIST, put } from './host.ts'
 
 export const pi: DrivenHost = {
   name: 'pi',
   model: chatModel,
   session: /"type":"session".*?"id":"([^"]+)"/,
 
-  prepare({ home }, model) {
+  prepare({ home, project }, model) {
     const provider = { baseUrl: model, api: 'openai-completions', apiKey: 'nobody', models: [{ id: 'scripted' }] }
     put(home, '.pi/agent/models.json', { providers: { scripted: provider } })
     put(home, '.pi/agent/settings.json', { defaultProvider: 'scripted', defaultModel: 'scripted' })
-    put(home, '.pi/agent/extensions/punchlist.ts', `export { default } from ${JSON.stringify(EXTENSION)}\n`)
+    const [node, ...launcher] = PUNCHLIST
+    execFileSync(node, [...launcher, 'init', 'pi', '--user', '--yes'], {
+      cwd: project,
+      env: { HOME: home },
+      stdio: 'ignore',
+    })
   },
 
   command: (prompt, resumed) => [
