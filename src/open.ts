@@ -20,7 +20,8 @@ export async function openStore(url: string, patience: Patience = {}): Promise<S
     return openSqliteStore(url.slice('sqlite:'.length), patience)
   }
   const { openPostgresStore } = await import('./engines/postgres/store.ts')
-  return await openPostgresStore(url)
+  const { busyMs } = patience
+  return await openPostgresStore(url, busyMs === undefined ? {} : { connectTimeoutMs: busyMs, patienceMs: busyMs })
 }
 
 /**

@@ -104,7 +104,7 @@ function hindrance({ hush }: Standing, facts: Facts, { enabled, skipAgents, maxF
 }
 
 /** Words, statuses and tools used are no progress: only what is finished is. */
-export function hasProgressed(before: Pick<Work, 'open' | 'completed'>, now: Work): boolean {
+function hasProgressed(before: Pick<Work, 'open' | 'completed'>, now: Work): boolean {
   return now.completed > before.completed || now.open < before.open
 }
 

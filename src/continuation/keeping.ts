@@ -71,18 +71,17 @@ function told(judgement: Judgement, { open }: Work): string {
 /** Remembers how a session stands; nothing is written where that is nothing new. */
 export async function remember(store: Store, session: Session, standing: Standing, doing: Doing): Promise<void> {
   const { row, standing: present } = await recalled(store, session)
-  if (sameStanding(present, standing) && (row?.endedAt ?? null) === null) return
-  const fields = () => ({ ...fieldsOf(standing), endedAt: null })
-  await written(store, session, row, fields, { by: doing.by, at: doing.now().toISOString() })
+  if (sameStanding(present, standing)) return
+  await written(store, session, row, () => fieldsOf(standing), { by: doing.by, at: doing.now().toISOString() })
 }
 
-/** Notes that a host has closed a session we know. */
-export async function ended(store: Store, session: Session, { by, now }: Doing): Promise<void> {
+/** Notes that a host has begun a session we know anew, or closed it. */
+export async function noted(store: Store, session: Session, what: 'begun' | 'ended', doing: Doing): Promise<void> {
   const { row } = await recalled(store, session)
-  const at = now().toISOString()
-  if (row && row.endedAt === null) {
-    await written(store, session, row, () => ({ endedAt: at }), { by, at, why: 'the session has ended' })
-  }
+  const at = doing.now().toISOString()
+  if (!row || (row.endedAt !== null) === (what === 'ended')) return
+  const endedAt = what === 'ended' ? at : null
+  await written(store, session, row, () => ({ endedAt }), { by: doing.by, at, why: `the session has ${what}` })
 }
 
 /** Switches continuation for a session, or for all. Switching it on also forgets why it was given up. */

@@ -1,5 +1,5 @@
 import { UNTOUCHED } from '../continuation/judging.ts'
-import { ended, judgeStop, recalled, remember } from '../continuation/keeping.ts'
+import { judgeStop, noted, recalled, remember } from '../continuation/keeping.ts'
 import { buildContinuationPrompt, isOurs } from '../continuation/prompt.ts'
 import { configFrom } from '../continuation/settings.ts'
 import type { Caller } from '../core/operation.ts'
@@ -59,12 +59,7 @@ const ANSWERS: Answers = {
   },
 
   async started({ how }, { host, caller }) {
-    await remember(
-      caller.store,
-      sessionOf(host, caller),
-      (await recalled(caller.store, sessionOf(host, caller))).standing,
-      caller,
-    )
+    await noted(caller.store, sessionOf(host, caller), 'begun', caller)
     const text = how === 'new' ? '' : await planText(caller)
     return text === '' ? NOTHING : { type: 'context', text }
   },
@@ -86,7 +81,7 @@ const ANSWERS: Answers = {
   },
 
   async ended(_, { host, caller }) {
-    await ended(caller.store, sessionOf(host, caller), caller)
+    await noted(caller.store, sessionOf(host, caller), 'ended', caller)
     return NOTHING
   },
 

@@ -78,6 +78,11 @@ describe('a hook that can do nothing lets the host go, silently', () => {
     ])
   })
 
+  test('when the server that keeps its list cannot be reached', async () => {
+    const hooked = new Hooked(scratch(), 'session-1', { PUNCHLIST_STORE: 'postgres://nobody@127.0.0.1:9/none' })
+    expect(await hooked.raw({ hook_event_name: 'Stop' })).toEqual(SILENT)
+  })
+
   test('when its settings are wrong', async () => {
     const hooked = await planned()
     writeFileSync(join(hooked.cwd, 'punchlist.json'), '{"continuation":{"maxFruitless":-1}}')
