@@ -4,6 +4,7 @@ import type { Store } from '../core/store.ts'
 import { type Facts, injected, type Judgement, judge, judged, type Standing, UNTOUCHED, type Work } from './judging.ts'
 import { type Continuation, continuation } from './record.ts'
 import type { TodoContinuationConfig } from './settings.ts'
+import { isSame } from './standing.ts'
 
 /** Whose continuation: one session's, or with an empty name that of all. */
 export interface Session {
@@ -47,7 +48,7 @@ export async function judgeStop(
   const { row, standing, off } = await recalled(store, session)
   const decide = (present: Standing) => judge(present, { ...facts, off }, config, at.getTime())
   let judgement = decide(standing)
-  if (sameStanding(after(standing, judgement, facts.work, at), standing)) return judgement
+  if (isSame(after(standing, judgement, facts.work, at), standing)) return judgement
   const fields = (present: Standing) => {
     judgement = decide(present)
     return fieldsOf(after(present, judgement, facts.work, at))
@@ -71,7 +72,7 @@ function told(judgement: Judgement, { open }: Work): string {
 /** Remembers how a session stands; nothing is written where that is nothing new. */
 export async function remember(store: Store, session: Session, standing: Standing, doing: Doing): Promise<void> {
   const { row, standing: present } = await recalled(store, session)
-  if (sameStanding(present, standing)) return
+  if (isSame(present, standing)) return
   await written(store, session, row, () => fieldsOf(standing), { by: doing.by, at: doing.now().toISOString() })
 }
 
@@ -146,8 +147,4 @@ function fieldsOf({ injections, fruitless, before, injectedAt, hush }: Standing)
     injectedAt: injectedAt === null ? null : new Date(injectedAt).toISOString(),
     hush,
   }
-}
-
-function sameStanding(one: Standing, other: Standing): boolean {
-  return JSON.stringify(fieldsOf(one)) === JSON.stringify(fieldsOf(other))
 }
