@@ -11,9 +11,8 @@ export function hostFrom(env: Readonly<Record<string, string | undefined>>, payl
   const session = payload['session_id'] ?? payload['sessionId']
   const named = SESSIONS.find(([variable]) => typeof session === 'string' && env[variable] === session)
   if (named) return named[1]
-  if ('sessionId' in payload) return 'copilot'
+  if ('sessionId' in payload || env['COPILOT_PROJECT_DIR'] !== undefined) return 'copilot'
   const folder = env['PLUGIN_ROOT']
-  if (folder !== undefined && folder === env['COPILOT_PLUGIN_ROOT']) return 'copilot'
   if ('turn_id' in payload || (folder !== undefined && folder === env['CLAUDE_PLUGIN_ROOT'])) return 'codex'
   return 'claude-code'
 }

@@ -25,8 +25,8 @@ export const codexWiring: Wiring = {
         root: folder.root,
         path: folder.below('hooks.json'),
         events: EVENTS,
-        // More than 3 s at the end of a session is cut down, with a warning.
-        limit: event => ({ timeout: event === 'SessionEnd' ? 3 : 20 }),
+        // More than 3 s is cut down for these, with a warning.
+        limit: event => ({ timeout: event === 'SessionEnd' || event === 'Interrupt' ? 3 : 20 }),
       }),
       tables({ name: 'MCP server', root: folder.root, path: folder.below('config.toml') }, [
         {

@@ -14,8 +14,11 @@ export type Level = 'project' | 'user'
  * Qwen replace $CLAUDE_PROJECT_DIR by themselves, quotes and all, but not in braces.
  */
 export function hookCommand(host: string, level: Level): string {
-  return `sh -c '${script(`hook ${host}`, level, '"${CLAUDE_PROJECT_DIR:-.}"/')}'`
+  return `sh -c '${host === 'claude-code' ? UNLESS_COPILOT : ''}${script(`hook ${host}`, level, '"${CLAUDE_PROJECT_DIR:-.}"/')}'`
 }
+
+/** Copilot runs the hooks of Claude Code as well, besides its own; only hooks are told this folder. */
+const UNLESS_COPILOT = '[ -z "$COPILOT_PROJECT_DIR" ] || exit 0; '
 
 /** The server, word by word. It is started in the project; Claude Code would put a folder's name into the script as it is. */
 export function serverCommand(level: Level): { readonly command: string; readonly args: readonly string[] } {
