@@ -1,23 +1,14 @@
 import { join } from 'node:path'
 import { anthropicModel } from '../models/anthropic.ts'
-import { type DrivenHost, native, PUNCHLIST, put } from './host.ts'
-
-const EVENTS = ['Stop', 'SubagentStop', 'SessionStart', 'SessionEnd', 'UserPromptSubmit', 'PreCompact']
-const TASKS = ['TaskCreated', 'TaskCompleted', 'PostToolUse']
+import { type DrivenHost, native } from './host.ts'
 
 export const claudeCode: DrivenHost = {
   name: 'claude-code',
   model: anthropicModel,
   session: /"session_id":"([^"]+)"/,
 
-  prepare({ project }) {
-    const hooks = [{ hooks: [{ type: 'command', command: [...PUNCHLIST, 'hook', 'claude-code'].join(' ') }] }]
-    const [command, ...args] = [...PUNCHLIST, 'mcp']
-    put(project, '.claude/settings.json', {
-      hooks: Object.fromEntries([...EVENTS, ...TASKS].map(name => [name, hooks])),
-    })
-    put(project, '.mcp.json', { mcpServers: { punchlist: { command, args } } })
-  },
+  init: [],
+  prepare: () => {},
 
   command: (prompt, resumed) => [
     join(native('@anthropic-ai/claude-code'), 'claude'),

@@ -1,20 +1,14 @@
 import { join } from 'node:path'
 import { responsesModel } from '../models/responses.ts'
-import { type DrivenHost, PROGRAMS, PUNCHLIST, put } from './host.ts'
-
-const EVENTS = ['Stop', 'SubagentStop', 'SessionStart', 'SessionEnd', 'UserPromptSubmit', 'PreCompact', 'PostToolUse']
+import { type DrivenHost, PROGRAMS, put } from './host.ts'
 
 export const codex: DrivenHost = {
   name: 'codex',
   model: responsesModel,
   session: /"thread_id":"([^"]+)"/,
 
-  prepare({ home }, model) {
-    const hooks = [{ hooks: [{ type: 'command', command: [...PUNCHLIST, 'hook', 'codex'].join(' ') }] }]
-    const [command, ...args] = [...PUNCHLIST, 'mcp']
-    put(home, '.codex/hooks.json', { hooks: Object.fromEntries(EVENTS.map(name => [name, hooks])) })
-    put(home, '.codex/config.toml', settings(model, command, args))
-  },
+  init: [],
+  prepare: ({ home, project }, model) => put(home, '.codex/config.toml', settings(project, model)),
 
   command: (prompt, resumed) => [
     process.execPath,
@@ -34,8 +28,8 @@ export const codex: DrivenHost = {
   env: () => ({ SCRIPTED_KEY: 'nobody' }),
 }
 
-/** Its list is offered to models of its own only where it is switched on. */
-function settings(model: string, command: string | undefined, args: readonly string[]): string {
+/** A project that is not trusted has no hooks and no servers; its list is offered where it is switched on. */
+function settings(project: string, model: string): string {
   return `model = "scripted"
 model_provider = "scripted"
 check_for_update_on_startup = false
@@ -48,8 +42,7 @@ env_key = "SCRIPTED_KEY"
 enabled = false
 [tools]
 update_plan = { enabled = true }
-[mcp_servers.punchlist]
-command = ${JSON.stringify(command)}
-args = ${JSON.stringify(args)}
+[projects.${JSON.stringify(project)}]
+trust_level = "trusted"
 `
 }

@@ -1,23 +1,14 @@
 import { join } from 'node:path'
 import { chatModel } from '../models/chat.ts'
-import { type DrivenHost, PROGRAMS, PUNCHLIST, put } from './host.ts'
-
-const EVENTS = ['Stop', 'SubagentStop', 'SessionStart', 'SessionEnd', 'UserPromptSubmit', 'PreCompact']
+import { type DrivenHost, PROGRAMS, put } from './host.ts'
 
 export const copilot: DrivenHost = {
   name: 'copilot',
   model: chatModel,
   session: /--resume=(\S+)/,
 
-  prepare({ home }) {
-    const hooks = [{ type: 'command', command: [...PUNCHLIST, 'hook', 'copilot'].join(' '), timeoutSec: 20 }]
-    const [command, ...args] = [...PUNCHLIST, 'mcp']
-    put(home, '.copilot/hooks/punchlist.json', {
-      version: 1,
-      hooks: Object.fromEntries(EVENTS.map(name => [name, hooks])),
-    })
-    put(home, '.copilot/mcp-config.json', { mcpServers: { punchlist: { type: 'local', command, args, tools: ['*'] } } })
-  },
+  init: [],
+  prepare: ({ home, project }) => put(home, '.copilot/config.json', { trusted_folders: [project] }),
 
   command: (prompt, resumed) => [
     process.execPath,
@@ -26,7 +17,6 @@ export const copilot: DrivenHost = {
     prompt,
     ...(resumed === undefined ? [] : [`--resume=${resumed}`]),
     '--allow-all-tools',
-    ...(resumed === undefined ? ['--trust-folder'] : []),
   ],
 
   env: model => ({

@@ -1,28 +1,18 @@
 import { join } from 'node:path'
 import { geminiModel } from '../models/gemini.ts'
-import { type DrivenHost, PROGRAMS, PUNCHLIST, put } from './host.ts'
-
-const EVENTS = ['AfterAgent', 'BeforeAgent', 'SessionStart', 'SessionEnd', 'PreCompress']
+import { type DrivenHost, PROGRAMS, put } from './host.ts'
 
 export const gemini: DrivenHost = {
   name: 'gemini',
   model: geminiModel,
   session: /"session_id": "([^"]+)"/,
 
-  prepare({ home, project }) {
-    const hook = { name: 'punchlist', type: 'command', command: [...PUNCHLIST, 'hook', 'gemini'].join(' ') }
-    const [command, ...args] = [...PUNCHLIST, 'mcp']
+  init: [],
+  prepare({ home }) {
     put(home, '.gemini/settings.json', {
       security: { auth: { selectedType: 'gemini-api-key' } },
       privacy: { usageStatisticsEnabled: false },
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-    })
-    put(project, '.gemini/settings.json', {
-      hooks: {
-        ...Object.fromEntries(EVENTS.map(name => [name, [{ hooks: [hook] }]])),
-        AfterTool: [{ matcher: 'write_todos', hooks: [hook] }],
-      },
-      mcpServers: { punchlist: { command, args, trust: true } },
     })
   },
 

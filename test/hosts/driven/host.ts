@@ -7,7 +7,9 @@ export interface DrivenHost {
   /** As `punchlist hook` and `punchlist init` call it. */
   readonly name: string
   readonly model: (script: Script) => Promise<ModelServer>
-  /** Writes what the host needs to find the model, and nothing of the user's. */
+  /** What `punchlist init` is told besides, to wire this host. */
+  readonly init?: readonly string[]
+  /** Writes what the host needs to find the model, as its user would have. */
   prepare(place: Place, model: string): void
   /** What is run for one prompt, in a new session or in one that has been. */
   command(prompt: string, resumed?: string): readonly string[]

@@ -1,8 +1,6 @@
 import { join } from 'node:path'
 import { chatModel } from '../models/chat.ts'
-import { type DrivenHost, PROGRAMS, PUNCHLIST, put } from './host.ts'
-
-const EVENTS = ['Stop', 'SessionStart', 'SessionEnd', 'UserPromptSubmit', 'PreCompact', 'PreToolUse']
+import { type DrivenHost, PROGRAMS, put } from './host.ts'
 
 export const kimi: DrivenHost = {
   name: 'kimi',
@@ -10,11 +8,8 @@ export const kimi: DrivenHost = {
   session: /kimi -r (\S+)/,
   limit: 1,
 
-  prepare({ home }, model) {
-    const [command, ...args] = [...PUNCHLIST, 'mcp']
-    put(home, '.kimi-code/config.toml', settings(model))
-    put(home, '.kimi-code/mcp.json', { mcpServers: { punchlist: { command, args } } })
-  },
+  init: ['--user'],
+  prepare: ({ home }, model) => put(home, '.kimi-code/config.toml', settings(model)),
 
   command: (prompt, resumed) => [
     process.execPath,
@@ -28,8 +23,6 @@ export const kimi: DrivenHost = {
 }
 
 function settings(model: string): string {
-  const hook = [...PUNCHLIST, 'hook', 'kimi'].join(' ')
-  const hooks = EVENTS.map(event => `[[hooks]]\nevent = "${event}"\ncommand = '${hook}'\ntimeout = 20\n`)
   return `default_model = "scripted"
 telemetry = false
 [providers.scripted]
@@ -40,5 +33,10 @@ api_key = "nobody"
 provider = "scripted"
 model = "scripted"
 max_context_size = 100000
-${hooks.join('')}`
+[[hooks]]
+event = "PreToolUse"
+matcher = "TodoList"
+command = "punchlist hook kimi"
+timeout = 20
+`
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { answer, ended } from '../../support/cli.ts'
 import { scratch } from '../../support/scratch.ts'
 import type { Asked, Script } from '../script.ts'
-import type { DrivenHost, Place } from './host.ts'
+import { type DrivenHost, type Place, PUNCHLIST } from './host.ts'
 
 /** What came of one run of a host. */
 export interface HostRan {
@@ -36,6 +36,8 @@ export class Bench {
     this.host = host
     this.place = { home, project: join(home, 'project') }
     mkdirSync(this.place.project)
+    mkdirSync(join(home, 'bin'))
+    symlinkSync(PUNCHLIST[1], join(home, 'bin/punchlist'))
   }
 
   /** What the host's environment says besides. */
@@ -50,6 +52,7 @@ export class Bench {
     const model = await host.model(script)
     onTestFinished(() => model.close())
     host.prepare(place, model.url)
+    if (host.init) await this.punchlist('init', host.name, ...host.init)
     const env = { ...this.#surroundings(), ...host.env(model.url), ...this.#env }
     const [program, ...args] = host.command(prompt, resumed)
     const child = spawn(program!, args, { cwd: place.project, env, detached: true })
@@ -75,8 +78,8 @@ export class Bench {
   }
 
   #surroundings(): Record<string, string> {
-    const { PATH = '' } = process.env
     const { home } = this.place
+    const PATH = [join(home, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter)
     return { PATH, HOME: home, USER: 'tester', LANG: 'C.UTF-8', TMPDIR: home, TERM: 'dumb' }
   }
 }
