@@ -59,7 +59,7 @@ function hold(changes: readonly Change[]): { complete: boolean; release: () => v
   const folders: string[] = []
   const release = () => {
     for (const file of made) rmSync(file, { force: true })
-    for (const folder of folders.toReversed()) removeIfEmpty(folder)
+    for (const folder of folders.toSorted((a, b) => b.length - a.length)) removeIfEmpty(folder)
   }
   try {
     // Always in the same order, so that two of us cannot wait for each other.

@@ -1,0 +1,185 @@
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { WIRINGS } from '../../src/hosts/install/wirings.ts'
+import { answer, punchlist, refusal } from '../support/cli.ts'
+import { scratch } from '../support/scratch.ts'
+import { place, write } from '../support/wiring.ts'
+
+const every = WIRINGS.flatMap(({ host, levels }) =>
+  levels.map((level): [string, string[]] => [`${host} ${level}`, [host, ...(level === 'user' ? ['--user'] : [])]]),
+)
+
+describe.each(every)('init %s', (_, args) => {
+  test('writes what the host needs; again changes nothing; --remove leaves no trace', async () => {
+    const { init, tree } = place()
+    const before = tree()
+    const { files, written } = await init(...args)
+    expect(written).toBe(true)
+    expect(files.map(({ change }) => change)).toEqual(files.map(() => 'made'))
+    for (const { file } of files) expect(readFileSync(file, 'utf8')).toContain('punchlist')
+    const wired = tree()
+    expect(await init(...args)).toMatchObject({ files: [], written: false })
+    expect(tree()).toEqual(wired)
+    await init(...args, '--remove')
+    expect(tree()).toEqual(before)
+    expect(await init(...args, '--remove')).toMatchObject({ files: [], written: false })
+  })
+
+  test('shows first, and writes nothing with --dry-run', async () => {
+    const { around, tree } = place()
+    const before = tree()
+    const { stdout, status } = await punchlist(['init', ...args, '--dry-run'], around)
+    expect(status).toBe(0)
+    expect(stdout).toContain('--- /dev/null')
+    expect(stdout).toContain('would be made: ')
+    expect(tree()).toEqual(before)
+  })
+})
+
+const HOSTS = WIRINGS.filter(({ levels }) => levels.includes('project')).map(({ host }) => host)
+
+const THEIRS = {
+  '.claude/settings.json': `{
+\t"permissions": { "allow": ["Bash(ls:*)"] },
+\t"hooks": {
+\t\t"Stop": [ { "hooks": [ { "type": "command", "command": "say done" } ] } ],
+\t\t"PreToolUse": []
+\t}
+}`,
+  '.mcp.json': '{"mcpServers":{"github":{"command":"gh-mcp"}}}\n',
+  '.codex/hooks.json': '{}',
+  '.codex/config.toml': '# mine\r\nmodel = "x"\r\n\r\n[mcp_servers.github]\r\ncommand = "gh-mcp"\r\n',
+  '.gemini/settings.json': '\uFEFF{\r\n    "ui": {},\r\n    "mcpServers": {}\r\n}\r\n',
+  '.qwen/settings.json': '{ "hooks": {} }\n\n',
+  'opencode.jsonc': '{\n  // ours\n  "mcp": {}, // none yet\n  "plugin": ["x",],\n}\n',
+  'AGENTS.md': '# Rules\n\nBe kind.',
+  '.opencode/plugin/other.ts': 'export const other = async () => ({})\n',
+  '.github/hooks/other.json': '{"version":1,"hooks":{}}',
+}
+
+describe('what is there', () => {
+  test('is kept, to the last byte, and all of it is there again after --remove', async () => {
+    const { cwd, init, tree } = place()
+    write(cwd, THEIRS)
+    const before = tree()
+    await init(...HOSTS)
+    const wired = tree()
+    for (const [path, text] of Object.entries(THEIRS)) {
+      const now = wired[join(cwd, path)]!
+      const lines = Buffer.from(text).toString('latin1').split(/\s+/).filter(Boolean)
+      // Every word is still there, in its order.
+      let at = 0
+      for (const word of lines)
+        expect((at = now.indexOf(word.replace(/[,}\]]+$/, ''), at)), `${path}: ${word}`).not.toBe(-1)
+    }
+    expect(await init(...HOSTS)).toMatchObject({ files: [] })
+    await init(...HOSTS, '--remove')
+    expect(tree()).toEqual(before)
+  })
+
+  test('other hooks still come first, other servers stay', async () => {
+    const { cwd, init } = place()
+    write(cwd, THEIRS)
+    await init('claude-code')
+    const settings = JSON.parse(readFileSync(join(cwd, '.claude/settings.json'), 'utf8'))
+    expect(settings.hooks.Stop).toHaveLength(2)
+    expect(settings.hooks.Stop[0].hooks[0].command).toBe('say done')
+    expect(settings.permissions).toEqual({ allow: ['Bash(ls:*)'] })
+    const { mcpServers } = JSON.parse(readFileSync(join(cwd, '.mcp.json'), 'utf8'))
+    expect(Object.keys(mcpServers)).toEqual(['github', 'punchlist'])
+  })
+
+  test('a server that somebody called punchlist is left alone, and told', async () => {
+    const { cwd, init } = place()
+    const text = '{"mcpServers":{"punchlist":{"command":"npx","args":["punchlist","mcp"]}}}'
+    write(cwd, { '.mcp.json': text })
+    const { notes } = await init('claude-code')
+    expect(notes.join()).toContain('.mcp.json')
+    await init('claude-code', '--remove')
+    expect(readFileSync(join(cwd, '.mcp.json'), 'utf8')).toBe(text)
+  })
+
+  test('what somebody changed in an entry of ours stays until it is removed', async () => {
+    const { cwd, init } = place()
+    await init('claude-code')
+    const file = join(cwd, '.claude/settings.json')
+    const patient = readFileSync(file, 'utf8').replace('"timeout": 20', '"timeout": 60')
+    writeFileSync(file, patient)
+    expect(await init('claude-code')).toMatchObject({ files: [] })
+    expect(readFileSync(file, 'utf8')).toBe(patient)
+    await init('claude-code', '--remove')
+    expect(readdirSync(cwd)).toEqual(['.git'])
+  })
+
+  test('an older text of ours is replaced', async () => {
+    const { cwd, init } = place()
+    await init('codex')
+    const skill = join(cwd, '.agents/skills/punchlist/SKILL.md')
+    const text = readFileSync(skill, 'utf8')
+    writeFileSync(skill, text.replace('# The plan', '# Plans'))
+    write(cwd, { 'AGENTS.md': readFileSync(join(cwd, 'AGENTS.md'), 'utf8').replace('Keep the plan', 'Keep a plan') })
+    expect((await init('codex')).files.map(({ change }) => change)).toEqual(['changed', 'changed'])
+    expect(readFileSync(skill, 'utf8')).toBe(text)
+  })
+
+  test('keeps its permissions', async () => {
+    const { cwd, init } = place()
+    write(cwd, { '.codex/config.toml': 'model = "x"\n' })
+    const file = join(cwd, '.codex/config.toml')
+    chmodSync(file, 0o600)
+    await init('codex')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+})
+
+describe('several hosts', () => {
+  test('share one skill and one passage, which stay while one of them needs them', async () => {
+    const { cwd, init, tree } = place()
+    const before = tree()
+    await init('codex', 'copilot', 'gemini')
+    expect(readFileSync(join(cwd, 'AGENTS.md'), 'utf8').match(/<!-- punchlist/g)).toHaveLength(1)
+    const { notes } = await init('codex', '--remove')
+    expect(notes.join()).toContain('another host needs it')
+    expect(Object.keys(tree()).some(path => path.includes('.codex'))).toBe(false)
+    expect(tree()).toHaveProperty([join(cwd, 'AGENTS.md')])
+    await init('copilot', '--remove')
+    expect(tree()).not.toHaveProperty([join(cwd, 'AGENTS.md')])
+    expect(tree()).toHaveProperty([join(cwd, '.agents/skills/punchlist/SKILL.md')])
+    await init('gemini', '--remove')
+    expect(tree()).toEqual(before)
+  })
+
+  test('are wired all or none: one file that cannot be read, and nothing is written', async () => {
+    const { cwd, around, tree } = place()
+    write(cwd, { '.gemini/settings.json': '{\n  "a": 1,\n  "b" 2\n}\n' })
+    const before = tree()
+    const refused = await refusal(['init', 'claude-code', 'gemini'], around)
+    expect(refused).toMatchObject({ status: 7, code: 'unreadable_file' })
+    expect(refused.message).toContain(join(cwd, '.gemini/settings.json:3'))
+    expect(tree()).toEqual(before)
+  })
+})
+
+test("the user's own folders are taken from the variables that the hosts have for them", async () => {
+  const { around } = place()
+  const named = scratch()
+  const env = {
+    ...around.env,
+    CLAUDE_CONFIG_DIR: join(named, 'claude'),
+    CODEX_HOME: join(named, 'codex'),
+    XDG_CONFIG_HOME: join(named, 'config'),
+  }
+  await answer(['init', 'claude-code', 'codex', 'opencode', '--user'], { ...around, env })
+  expect(readdirSync(join(named, 'claude')).toSorted()).toEqual(['.claude.json', 'settings.json', 'skills'])
+  expect(readdirSync(join(named, 'codex')).toSorted()).toEqual(['AGENTS.md', 'config.toml', 'hooks.json'])
+  expect(readdirSync(join(named, 'config/opencode')).toSorted()).toEqual(['opencode.json', 'plugin'])
+})
+
+test('a script that asks for it gets it: the diff goes where nobody parses', async () => {
+  const { around, cwd } = place()
+  const { stdout, stderr } = await punchlist(['init', 'claude-code'], around)
+  expect(stderr).toContain(`+++ ${join(cwd, '.mcp.json')}`)
+  expect(stdout).toContain(`made ${join(cwd, '.mcp.json')}`)
+  expect(stdout).not.toContain('+++')
+})
