@@ -1,9 +1,10 @@
 import { claudeCode } from './driven/claude-code.ts'
-import { keepsGoing, mirrorsList, remembersPlan } from './scenarios.ts'
-import { TITLES } from './scripts.ts'
+import { keepsGoing, mirrorsList, remembersPlan, remembersWhenCut } from './scenarios.ts'
+import { following, makesPlan, TITLES } from './scripts.ts'
 
 keepsGoing(claudeCode)
 remembersPlan(claudeCode)
+remembersWhenCut(claudeCode, bench => bench.talk(['Build it.', '/compact', 'What now?'], following(makesPlan)))
 mirrorsList(
   claudeCode,
   TITLES.map(subject => ({ call: 'TaskCreate', input: { subject, description: 'As discussed.' } })),

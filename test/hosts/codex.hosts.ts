@@ -1,7 +1,7 @@
-import { codex } from './driven/codex.ts'
-import { keepsGoing, mirrorsList, remembersPlan } from './scenarios.ts'
+import { codex, codexCutEarly } from './driven/codex.ts'
+import { keepsGoing, mirrorsList, remembersPlan, remembersWhenCut } from './scenarios.ts'
 import type { Step } from './script.ts'
-import { TITLES } from './scripts.ts'
+import { following, makesPlan, TITLES } from './scripts.ts'
 
 const updates = (status: string): Step => ({
   call: 'update_plan',
@@ -10,4 +10,5 @@ const updates = (status: string): Step => ({
 
 keepsGoing(codex)
 remembersPlan(codex)
+remembersWhenCut(codexCutEarly, bench => bench.run('Build it.', following(makesPlan)))
 mirrorsList(codex, [updates('pending')], [updates('completed')])

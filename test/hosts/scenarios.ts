@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { DrivenHost } from './driven/host.ts'
-import { Bench } from './driven/run.ts'
+import { Bench, type HostRan } from './driven/run.ts'
 import type { Step } from './script.ts'
 import { blocks, completes, following, makesPlan, sentOn, TITLES } from './scripts.ts'
 
@@ -57,6 +57,19 @@ export function remembersPlan(host: DrivenHost): void {
     expect(again.asked[0]!.texts.join('\n')).toContain('Sharpen the saw')
     expect({ requests: again.asked.length, session: again.session }).toEqual({ requests: 2, session })
     expect(await bench.statuses(session)).toEqual([['Sharpen the saw', 'completed']])
+  })
+}
+
+/** A host that tells a session its plan anew when its context has been cut, which happens in the course of `run`. */
+export function remembersWhenCut(host: DrivenHost, run: (bench: Bench) => Promise<HostRan>): void {
+  test(`in ${host.name}, a session whose context was cut is told its plan anew`, async () => {
+    const bench = new Bench(host)
+    // A reminder would name the items, too.
+    await bench.punchlist('stop')
+    const { asked } = await run(bench)
+    expect(asked[0]!.texts.join('\n')).not.toContain(TITLES[0])
+    expect(asked.at(-1)!.texts.join('\n')).toContain(TITLES[0])
+    expect(asked.at(-1)!.results).toEqual([])
   })
 }
 

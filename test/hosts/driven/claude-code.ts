@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { anthropicModel } from '../models/anthropic.ts'
 import { type DrivenHost, native } from './host.ts'
 
+const PROGRAM = join(native('@anthropic-ai/claude-code'), 'claude')
+
 export const claudeCode: DrivenHost = {
   name: 'claude-code',
   model: anthropicModel,
@@ -11,7 +13,7 @@ export const claudeCode: DrivenHost = {
   prepare: () => {},
 
   command: (prompt, resumed) => [
-    join(native('@anthropic-ai/claude-code'), 'claude'),
+    PROGRAM,
     '-p',
     prompt,
     ...(resumed === undefined ? [] : ['--resume', resumed]),
@@ -20,6 +22,22 @@ export const claudeCode: DrivenHost = {
     '--output-format',
     'json',
   ],
+
+  talk: {
+    command: [
+      PROGRAM,
+      '-p',
+      '--allowedTools',
+      'mcp__punchlist',
+      '--input-format',
+      'stream-json',
+      '--output-format',
+      'stream-json',
+      '--verbose',
+    ],
+    line: prompt => JSON.stringify({ type: 'user', message: { role: 'user', content: prompt } }),
+    answered: '"type":"result"',
+  },
 
   env: model => ({
     ANTHROPIC_BASE_URL: model,

@@ -28,6 +28,13 @@ export const codex: DrivenHost = {
   env: () => ({ SCRIPTED_KEY: 'nobody' }),
 }
 
+/** With so small a context that it is cut after the first answer. */
+export const codexCutEarly: DrivenHost = {
+  ...codex,
+  prepare: ({ home, project }, model) =>
+    put(home, '.codex/config.toml', `model_auto_compact_token_limit = 14\n${settings(project, model)}`),
+}
+
 /** A project that is not trusted has no hooks and no servers; its list is offered where it is switched on. */
 function settings(project: string, model: string): string {
   return `model = "scripted"

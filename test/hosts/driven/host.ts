@@ -16,6 +16,13 @@ export interface DrivenHost {
   env(model: string): Readonly<Record<string, string>>
   /** The id of the session, in what it printed. */
   readonly session: RegExp
+  /** How several prompts are given to one process, where it takes them. */
+  readonly talk?: {
+    readonly command: readonly string[]
+    readonly line: (prompt: string) => string
+    /** What it prints when it has answered one. */
+    readonly answered: string
+  }
   /** How often it may be sent on in one turn, where the host has a limit below ours. */
   readonly limit?: number
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 import { answer, ended } from '../../support/cli.ts'
 import { scratch } from '../../support/scratch.ts'
@@ -48,15 +49,34 @@ export class Bench {
 
   /** One prompt, from the start of the program to its end. */
   async run(prompt: string, script: Script, resumed?: string): Promise<HostRan> {
+    return await this.#drive(script, this.host.command(prompt, resumed), child => void child.stdin!.end())
+  }
+
+  /** Several prompts to one process, each when the one before has been answered. */
+  async talk(prompts: readonly string[], script: Script): Promise<HostRan> {
+    const { command, line, answered } = this.host.talk!
+    const waiting = [...prompts]
+    const next = (child: ChildProcess) => {
+      const prompt = waiting.shift()
+      if (prompt === undefined) child.stdin!.end()
+      else child.stdin!.write(`${line(prompt)}\n`)
+    }
+    return await this.#drive(script, command, child => {
+      createInterface(child.stdout!).on('line', said => void (said.includes(answered) && next(child)))
+      next(child)
+    })
+  }
+
+  async #drive(script: Script, command: readonly string[], begin: (child: ChildProcess) => void): Promise<HostRan> {
     const { host, place } = this
     const model = await host.model(script)
     onTestFinished(() => model.close())
     host.prepare(place, model.url)
     if (host.init) await this.punchlist('init', host.name, ...host.init)
     const env = { ...this.#surroundings(), ...host.env(model.url), ...this.#env }
-    const [program, ...args] = host.command(prompt, resumed)
+    const [program, ...args] = command
     const child = spawn(program!, args, { cwd: place.project, env, detached: true })
-    const { stdout, stderr } = await within(child)
+    const { stdout, stderr } = await within(child, begin)
     const session = host.session.exec(stdout)?.[1] ?? host.session.exec(stderr)?.[1]
     if (session === undefined) throw new Error(`${host.name} names no session:\n${stdout}\n${stderr}`)
     return { session, asked: model.asked, stdout, stderr }
@@ -85,7 +105,7 @@ export class Bench {
 }
 
 /** Ends with the program, and ends whatever it leaves behind: servers, daemons. */
-async function within(child: ChildProcess) {
+async function within(child: ChildProcess, begin: (child: ChildProcess) => void) {
   const stop = () => {
     try {
       process.kill(-child.pid!, 'SIGKILL')
@@ -95,8 +115,9 @@ async function within(child: ChildProcess) {
   }
   onTestFinished(stop)
   const timer = setTimeout(stop, LONGEST_MS)
-  child.stdin!.end()
-  const ran = await ended(child)
+  const over = ended(child)
+  begin(child)
+  const ran = await over
   clearTimeout(timer)
   stop()
   return ran
