@@ -1,8 +1,9 @@
 import { claudeCode } from './driven/claude-code.ts'
-import { keepsGoing, mirrorsList, remembersPlan, remembersWhenCut } from './scenarios.ts'
+import { doesWithout, keepsGoing, mirrorsList, remembersPlan, remembersWhenCut } from './scenarios.ts'
 import { following, makesPlan, TITLES } from './scripts.ts'
 
 keepsGoing(claudeCode)
+doesWithout(claudeCode)
 remembersPlan(claudeCode)
 remembersWhenCut(claudeCode, bench => bench.talk(['Build it.', '/compact', 'What now?'], following(makesPlan)))
 mirrorsList(

@@ -1,5 +1,5 @@
 import { codex, codexCutEarly } from './driven/codex.ts'
-import { keepsGoing, mirrorsList, remembersPlan, remembersWhenCut } from './scenarios.ts'
+import { doesWithout, keepsGoing, mirrorsList, remembersPlan, remembersWhenCut } from './scenarios.ts'
 import type { Step } from './script.ts'
 import { following, makesPlan, TITLES } from './scripts.ts'
 
@@ -9,6 +9,7 @@ const updates = (status: string): Step => ({
 })
 
 keepsGoing(codex)
+doesWithout(codex)
 remembersPlan(codex)
 remembersWhenCut(codexCutEarly, bench => bench.run('Build it.', following(makesPlan)))
 mirrorsList(codex, [updates('pending')], [updates('completed')])

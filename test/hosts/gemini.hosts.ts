@@ -1,5 +1,5 @@
 import { gemini } from './driven/gemini.ts'
-import { keepsGoing, mirrorsList, remembersPlan } from './scenarios.ts'
+import { doesWithout, keepsGoing, mirrorsList, remembersPlan } from './scenarios.ts'
 import type { Step } from './script.ts'
 import { TITLES } from './scripts.ts'
 
@@ -9,5 +9,6 @@ const writes = (status: string): Step => ({
 })
 
 keepsGoing(gemini)
+doesWithout(gemini)
 remembersPlan(gemini)
 mirrorsList(gemini, [writes('pending')], [writes('completed')])

@@ -46,6 +46,15 @@ export function keepsGoing(host: DrivenHost): void {
   })
 }
 
+/** A host that is wired in a project whose present user does not have punchlist. */
+export function doesWithout(host: DrivenHost): void {
+  test(`in ${host.name}, somebody who does not have punchlist is not held up`, async () => {
+    const { asked } = await new Bench(host).without().run('Hello.', following({ say: 'Hello.' }))
+    expect(asked).toHaveLength(1)
+    expect(asked[0]!.tools.filter(name => name.endsWith('create_todo'))).toEqual([])
+  })
+}
+
 /** A host that tells a session its plan when it is resumed. */
 export function remembersPlan(host: DrivenHost): void {
   test(`in ${host.name}, a session that is resumed is told its plan as it stands`, async () => {

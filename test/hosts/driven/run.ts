@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
@@ -39,6 +39,12 @@ export class Bench {
     mkdirSync(this.place.project)
     mkdirSync(join(home, 'bin'))
     symlinkSync(PUNCHLIST[1], join(home, 'bin/punchlist'))
+  }
+
+  /** As a colleague has it who never installed punchlist; what is wired was wired by somebody else. */
+  without(): this {
+    rmSync(join(this.place.home, 'bin/punchlist'))
+    return this
   }
 
   /** What the host's environment says besides. */
