@@ -14,11 +14,15 @@ export function isEcho(
   return createdAt === undefined ? at - restedAt < grace : createdAt <= restedAt
 }
 
+type Message = Extract<Signal, { readonly type: 'user_message' }>
+
 /** Whether a message in the user's name is the one that we sent. */
-export function isOurOwn(state: SessionState, message: Extract<Signal, { type: 'user_message' }>): boolean {
-  const { ours, id, createdAt } = message
-  if (ours || (id !== undefined && id === state.sentId)) return true
-  if (ours === false || !state.expecting) return false
-  // Some hosts tell of a message without its text: the first one after an injection is ours.
-  return createdAt === undefined || createdAt >= (state.standing.injectedAt ?? createdAt)
+export function isOurOwn({ sentId }: SessionState, { ours, id }: Message): boolean {
+  return ours === true || (id !== undefined && id === sentId)
+}
+
+/** Some hosts tell of a message without its text: the first one after an injection is taken for ours. */
+export function mayBeOurOwn({ expecting, standing }: SessionState, { ours, createdAt }: Message): boolean {
+  if (ours === false || !expecting) return false
+  return createdAt === undefined || createdAt >= (standing.injectedAt ?? createdAt)
 }

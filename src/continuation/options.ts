@@ -28,7 +28,13 @@ export interface TodoContinuationOptions {
   /** Keeps the budget over restarts. Read once for each session, then only written. */
   readonly memory?: Memory | undefined
   readonly clock?: Clock | undefined
-  readonly log?: ((message: string, details: Readonly<Record<string, unknown>>) => unknown) | undefined
+  readonly log?: ((message: string, details: LogDetails) => unknown) | undefined
+}
+
+export interface LogDetails {
+  readonly hook: string
+  readonly sessionId: string
+  readonly why?: string | undefined
 }
 
 export type Later<T> = T | PromiseLike<T>

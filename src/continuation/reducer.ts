@@ -1,5 +1,5 @@
 import { counted, counting } from './countdown.ts'
-import { isEcho, isOurOwn } from './echoes.ts'
+import { isEcho, isOurOwn, mayBeOurOwn } from './echoes.ts'
 import { type Facts, injected, judge, judged, spoken } from './judging.ts'
 import { againAt, isRecovering, resting } from './resting.ts'
 import { DEFAULT_CONFIG, type TodoContinuationConfig } from './settings.ts'
@@ -25,8 +25,7 @@ function reactionTo(state: SessionState, signal: Signal, config: TodoContinuatio
     case 'user_message':
       return userSpoke(state, signal, config)
     case 'assistant_message':
-      if (signal.ended) return stumbled(state, signal.ended, at)
-      return isEcho(state, signal, 0) ? stay(state) : assistantSpoke(withAgent(state, signal.agent))
+      return assistantSpoke(state, signal)
     case 'tool':
       return atWork(state)
     case 'failed':
@@ -71,14 +70,24 @@ function userSpoke(
   message: Of<'user_message'>,
   { gracePeriod }: TodoContinuationConfig,
 ): Reaction {
-  if (isOurOwn(state, message)) return stay({ ...state, expecting: false, sentId: message.id ?? state.sentId })
+  const expected = { ...state, expecting: false, sentId: message.id ?? state.sentId }
+  if (isOurOwn(state, message)) return stay(expected)
+  // Not to be told from ours: it does not count, but what it might have called off is.
+  if (mayBeOurOwn(state, message)) return atWork(expected)
   if (isEcho(state, message, gracePeriod)) return stay(state)
   const { state: next, effects } = atWork(withAgent(state, message.agent))
   return { state: { ...next, standing: spoken(), recalled: true, expecting: false }, effects }
 }
 
-function assistantSpoke(state: SessionState): Reaction {
-  const { state: next, effects } = atWork(state)
+function assistantSpoke(state: SessionState, message: Of<'assistant_message'>): Reaction {
+  const { at, agent, ended } = message
+  // An echo may be the first to tell how it ended.
+  if (isEcho(state, message, 0)) return ended ? stumbled(state, ended, at) : stay(state)
+  const { state: next, effects } = atWork(withAgent(state, agent))
+  if (ended) {
+    const { state: after, effects: told } = stumbled(next, ended, at)
+    return { state: after, effects: [...effects, ...told] }
+  }
   return { state: { ...next, standing: lifted(next.standing, 'aborted'), lifted: !next.recalled }, effects }
 }
 

@@ -137,6 +137,13 @@ describe('an abort', () => {
     expect(one.run(100)).toEqual([])
   })
 
+  test('that a new message tells of is later than that message', () => {
+    const one = desk(it => (it.idle(100), it.answer(100)))
+    one.tell({ type: 'assistant_message', at: 900, createdAt: 800, ended: 'aborted' })
+    one.tell({ type: 'assistant_message', at: 950, createdAt: 800 })
+    expect(one.run(1000)).toEqual([])
+  })
+
   test('shows in the last message of the assistant too', () => {
     const one = new Desk()
     expect(one.run(100, { ended: 'aborted' })).toEqual(['ask', 'save'])

@@ -70,6 +70,13 @@ describe('our own messages', () => {
     expect(one.state.standing.injections).toBe(0)
   })
 
+  test('that may be the user’s after all call off what follows a failure', () => {
+    const one = desk(it => it.run(100))
+    one.tell({ type: 'user_message', at: 2200, createdAt: 2200 })
+    expect(one.sent(2300, false)).toEqual([])
+    expect(one.state.standing.injections).toBe(1)
+  })
+
   test('do not hide what the user says while they are under way', () => {
     const one = desk(it => it.run(100))
     one.tell({ type: 'user_message', at: 2200, createdAt: 2200, ours: false })
