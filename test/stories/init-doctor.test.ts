@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { punchlist } from '../support/cli.ts'
@@ -26,7 +26,7 @@ function examined() {
     init,
     programs,
     program,
-    async doctor() {
+    doctor: async () => {
       const { stdout, status } = await punchlist(['--json', 'doctor'], { cwd, env })
       const { checks } = JSON.parse(stdout) as { checks: Check[] }
       return { status, all: checks, of: (name: string) => checks.filter(({ check }) => check === name) }
@@ -143,7 +143,6 @@ describe('doctor', () => {
     expect((await doctor()).of('Codex')).toMatchObject(unsure)
     rmSync(join(programs, 'codex'))
     write(cwd, { 'bin/codex': `#!/bin/sh\ntouch ${join(cwd, 'ran')}\n` })
-    const { chmodSync, existsSync, symlinkSync } = await import('node:fs')
     chmodSync(join(cwd, 'bin/codex'), 0o755)
     symlinkSync(join(cwd, 'bin/codex'), join(programs, 'codex'))
     expect((await doctor()).of('Codex')).toMatchObject(unsure)

@@ -52,7 +52,7 @@ export function withTaken(text: string, path: Path): string | undefined {
 }
 
 /** The last of that name counts, as it does for everyone who reads the file. */
-export function at(node: Node, part: string | number): { from: number; to: number; node: Node } | undefined {
+function at(node: Node, part: string | number): { from: number; to: number; node: Node } | undefined {
   if (node.kind === 'array') return typeof part === 'number' ? node.children[part] : undefined
   return node.kind === 'object' ? node.children.findLast(({ key }) => key === part) : undefined
 }

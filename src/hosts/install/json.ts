@@ -1,7 +1,7 @@
 /** A value in a JSON text, and where it stands. Comments and trailing commas are allowed: some hosts take them. */
 export type Node = ObjectNode | ArrayNode | ValueNode
 
-export interface Span {
+interface Span {
   readonly from: number
   readonly to: number
 }
@@ -22,12 +22,12 @@ interface ValueNode extends Span {
 }
 
 /** What stands in an object, its key included. */
-export interface Member extends Span {
+interface Member extends Span {
   readonly key: string
   readonly node: Node
 }
 
-export interface Element extends Span {
+interface Element extends Span {
   readonly node: Node
 }
 
