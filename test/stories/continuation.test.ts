@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { answer, punchlist, refusal } from '../support/cli.ts'
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { answer, everywhere, punchlist, refusal } from '../support/cli.ts'
 import { Hooked } from '../support/hooked.ts'
+import { freshSchema } from '../support/postgres.ts'
 import { scratch } from '../support/scratch.ts'
 
 const MARK = '[SYSTEM REMINDER - TODO CONTINUATION]'
@@ -208,11 +209,49 @@ describe('punchlist stop and start', () => {
   })
 })
 
-describe('eight stops of one session at once', () => {
-  test('are sent on three times and no more', async () => {
+const ENGINES = { sqlite: () => ({}), postgres: () => ({ PUNCHLIST_STORE: freshSchema(inject('postgres')) }) }
+
+describe.each(Object.entries(ENGINES))('on %s', (_engine, environment) => {
+  beforeEach(() => {
+    everywhere.env = environment()
+  })
+  afterEach(() => {
+    everywhere.env = {}
+  })
+
+  test('eight stops of one session at once are sent on three times and no more', async () => {
     const hooked = await planned('One')
     const said = await Promise.all(Array.from({ length: 8 }, () => hooked.tell('Stop')))
     expect(said.filter(text => text !== '')).toHaveLength(3)
+  })
+
+  test('what is remembered of a session, the switch and the plan that is told again are the same', async () => {
+    const hooked = await planned('One', 'Two')
+    expect(await hooked.tell('Stop')).toContain('[Status: 0/2 completed, 2 remaining]')
+    await answer(['plan', 'block', '1', 'a password'], hooked.here)
+    expect(await foretold(hooked)).toMatchObject([{ host: 'claude-code', goesOn: true, injections: 1 }])
+    await hooked.tell('SessionEnd')
+    expect(await hooked.tell('SessionStart', { source: 'resume' })).toContain('waits for a person: "a password"')
+    await answer(['stop'], { cwd: hooked.cwd })
+    expect(await hooked.tell('Stop')).toBe('')
+    await answer(['start'], { cwd: hooked.cwd })
+    expect(await hooked.tell('Stop')).toContain('[Status: 0/2 completed, 1 remaining]')
+    await hooked.tell('TaskCreated', { task_id: '1', task_subject: 'Two' })
+    await hooked.tell('TaskCompleted', { task_id: '1', task_subject: 'Two' })
+    expect(await hooked.tell('Stop')).toBe('')
+    expect(await foretold(hooked)).toMatchObject([{ why: 'waiting_on_person' }])
+  })
+
+  test('all of it can be taken to another store', async () => {
+    const hooked = await planned('One')
+    await answer(['plan', 'block', '1', 'a password'], hooked.here)
+    await answer(['stop', '--session', 'session-1'], { cwd: hooked.cwd })
+    const { stdout } = await punchlist(['export'], { cwd: hooked.cwd })
+    const other = { cwd: scratch(), env: { PUNCHLIST_STORE: 'sqlite:other.db' } }
+    await answer(['import', '-'], { ...other, input: stdout })
+    expect((await answer<Status>(['status'], other)).continuation).toMatchObject([
+      { session: 'session-1', goesOn: false, why: 'off' },
+    ])
   })
 })
 

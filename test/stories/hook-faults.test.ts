@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { claudeCode } from '../../src/hosts/claude-code/hook.ts'
-import { answer } from '../support/cli.ts'
+import { answer, ended, start } from '../support/cli.ts'
 import { Hooked } from '../support/hooked.ts'
 import { scratch } from '../support/scratch.ts'
 
@@ -97,6 +97,25 @@ describe('a hook that can do nothing lets the host go, silently', () => {
     writeFileSync(join(hooked.cwd, '.punchlist/punchlist.db'), 'x'.repeat(8192))
     expect(await hooked.raw({ hook_event_name: 'Stop' })).toEqual(SILENT)
   })
+})
+
+test('killed at any moment, it has written down before what it says: no budget is spent twice, none is lost', async () => {
+  const hooked = await planned()
+  const payload = JSON.stringify({ session_id: 'session-1', cwd: hooked.cwd, hook_event_name: 'Stop' })
+  let said = 0
+  for (let delay = 30; delay <= 120; delay += 5) {
+    const child = start(['hook', 'claude-code'], { cwd: hooked.cwd })
+    child.stdin!.on('error', () => {})
+    child.stdin!.end(payload)
+    const timer = setTimeout(() => child.kill('SIGKILL'), delay)
+    if ((await ended(child)).stdout !== '') said++
+    clearTimeout(timer)
+  }
+  const { continuation } = await answer<{ continuation: { injections: number }[] }>(['status'], { cwd: hooked.cwd })
+  expect(continuation[0]!.injections).toBeGreaterThanOrEqual(said)
+  expect(continuation[0]!.injections).toBeLessThanOrEqual(3)
+  for (let left = continuation[0]!.injections; left < 3; left++) expect(await hooked.tell('Stop')).not.toBe('')
+  expect(await hooked.tell('Stop')).toBe('')
 })
 
 test('no event of any form makes it throw', () => {
