@@ -9,6 +9,8 @@ export interface DrivenHost {
   readonly model: (script: Script) => Promise<ModelServer>
   /** What `punchlist init` is told besides, to wire this host. */
   readonly init?: readonly string[]
+  /** What is run to install it otherwise. */
+  readonly installing?: readonly (readonly string[])[]
   /** Writes what the host needs to find the model, as its user would have. */
   prepare(place: Place, model: string): void
   /** What is run for one prompt, in a new session or in one that has been. */

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
-import { answer, ended } from '../../support/cli.ts'
+import { answer, ended, type Ran } from '../../support/cli.ts'
 import { scratch } from '../../support/scratch.ts'
 import type { Asked, Script } from '../script.ts'
 import { type DrivenHost, type Place, PUNCHLIST } from './host.ts'
@@ -79,13 +79,23 @@ export class Bench {
     onTestFinished(() => model.close())
     host.prepare(place, model.url)
     if (host.init) await this.punchlist('init', host.name, ...host.init)
-    const env = { ...this.#surroundings(), ...host.env(model.url), ...this.#env }
-    const [program, ...args] = command
-    const child = spawn(program!, args, { cwd: place.project, env, detached: true })
-    const { stdout, stderr } = await within(child, begin)
+    for (const words of host.installing ?? []) {
+      const { status, stdout, stderr } = await this.#process(words, model.url, child => void child.stdin!.end())
+      if (status !== 0) throw new Error(`${words.join(' ')}: exit ${status}\n${stdout}\n${stderr}`)
+    }
+    const { stdout, stderr } = await this.#process(command, model.url, begin)
     const session = host.session.exec(stdout)?.[1] ?? host.session.exec(stderr)?.[1]
     if (session === undefined) throw new Error(`${host.name} names no session:\n${stdout}\n${stderr}`)
     return { session, asked: model.asked, stdout, stderr }
+  }
+
+  async #process(
+    [program, ...args]: readonly string[],
+    model: string,
+    begin: (child: ChildProcess) => void,
+  ): Promise<Ran> {
+    const env = { ...this.#surroundings(), ...this.host.env(model), ...this.#env }
+    return await within(spawn(program!, args, { cwd: this.place.project, env, detached: true }), begin)
   }
 
   /** Our own program, as the user of this place would run it. */
@@ -111,7 +121,7 @@ export class Bench {
 }
 
 /** Ends with the program, and ends whatever it leaves behind: servers, daemons. */
-async function within(child: ChildProcess, begin: (child: ChildProcess) => void) {
+async function within(child: ChildProcess, begin: (child: ChildProcess) => void): Promise<Ran> {
   const stop = () => {
     try {
       process.kill(-child.pid!, 'SIGKILL')
