@@ -106,6 +106,13 @@ describe('a list that the host writes anew each time', () => {
     expect(await brief(hooked)).toEqual(['completed One', 'pending Two', 'pending One'])
   })
 
+  test('is the agent’s own: that of a subagent is none of the session’s', async () => {
+    const hooked = session()
+    await hooked.tell('PostToolUse', written(['One', 'pending']))
+    await hooked.tell('PostToolUse', { ...written(['Theirs', 'pending']), agent_id: 'a1' })
+    expect(await brief(hooked)).toEqual(['pending One'])
+  })
+
   test('may be empty, or hold nonsense', async () => {
     const hooked = session()
     await hooked.tell('PostToolUse', written(['One', 'pending']))

@@ -1,7 +1,6 @@
 import type { Answer, Host, HostEvent, HostTask } from '../event.ts'
+import { cutting, ended, type Meanings, type Payload, started } from '../hearing.ts'
 import { list, record, text } from '../reading.ts'
-
-type Payload = Readonly<Record<string, unknown>>
 
 export const claudeCode: Host = {
   name: 'claude-code',
@@ -24,33 +23,35 @@ export const claudeCode: Host = {
   },
 }
 
-const EVENTS: Readonly<Record<string, (payload: Payload) => HostEvent | undefined>> = {
+const EVENTS: Meanings = {
   Stop: payload => stopping(payload),
   SubagentStop: payload => ({ ...stopping(payload), subagent: text(payload['agent_id']) ?? 'unknown' }),
-  SessionStart: ({ source }) => ({ type: 'started', how: HOW[String(source)] ?? 'new' }),
-  SessionEnd: () => ({ type: 'ended' }),
-  PreCompact: () => ({ type: 'cutting' }),
+  SessionStart: started,
+  SessionEnd: ended,
+  PreCompact: cutting,
   StopFailure: () => ({ type: 'failed', aborted: false }),
 
-  UserPromptSubmit({ prompt, prompt_id, source }) {
-    // Timers and the program itself send prompts, too.
+  UserPromptSubmit({ prompt, prompt_id, source, agent_id }) {
+    // Timers and the program itself send prompts, too, and so does an agent to those below it.
     const byUser = source === undefined || source === 'user' || source === 'sdk'
-    return byUser ? { type: 'spoke', text: text(prompt) ?? '', turn: text(prompt_id) } : undefined
+    return byUser && agent_id === undefined
+      ? { type: 'spoke', text: text(prompt) ?? '', turn: text(prompt_id) }
+      : undefined
   },
 
   TaskCreated: payload => oneTask(payload, 'pending'),
   TaskCompleted: payload => oneTask(payload, 'completed'),
 
-  PostToolUse({ tool_name, tool_input }) {
+  // Tasks are the session's, whoever makes them. Todos are each agent's own, and a subagent's are none of the session's.
+  PostToolUse({ tool_name, tool_input, agent_id }) {
     const input = record(tool_input)
     if (tool_name === 'TodoWrite' && Array.isArray(input['todos'])) {
+      if (agent_id !== undefined) return undefined
       return { type: 'listed', whole: true, tasks: list(input['todos']).flatMap(written) }
     }
     return tool_name === 'TaskUpdate' ? updated(input) : undefined
   },
 }
-
-const HOW: Readonly<Record<string, 'new' | 'resumed' | 'cut'>> = { resume: 'resumed', fork: 'resumed', compact: 'cut' }
 
 function stopping(payload: Payload): Extract<HostEvent, { type: 'stopping' }> {
   const running = list(payload['background_tasks']).filter(task => !OVER.includes(String(record(task)['status'])))
