@@ -50,8 +50,8 @@ export async function tell(hooks: Hooks, type: string, properties: Info = {}): P
   await hooks.event({ event: { type, properties: { sessionID: SESSION, ...properties } } })
 }
 
-export async function says(hooks: Hooks, text: string, more: Info = {}): Promise<void> {
-  const message = { id: 'msg_9', role: 'user', sessionID: SESSION, agent: 'build', time: { created: Date.now() } }
+export async function says(hooks: Hooks, text: string, more: Info = {}, id = 'msg_9'): Promise<void> {
+  const message = { id, role: 'user', sessionID: SESSION, agent: 'build', time: { created: Date.now() } }
   await hooks['chat.message']({ sessionID: SESSION }, { message, parts: [{ type: 'text', text, ...more }] })
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MARK } from '../../src/continuation/prompt.ts'
 import { scopeOf } from '../../src/hosts/opencode/scope.ts'
+import { talkThrough } from '../../src/hosts/opencode/talk.ts'
 import { loaded, PlayedOpenCode, SESSION, says, started, tell } from './opencode-client.ts'
 
 describe('the budget of a session', () => {
@@ -19,12 +20,18 @@ describe('the budget of a session', () => {
     const { host, hooks, injections } = await started()
     await tell(hooks, 'session.idle')
     await host.logged(SESSION, 'sent on')
-    await says(hooks, host.prompts[0]!.body.parts[0]!.text)
-    await says(hooks, 'Background task completed', { synthetic: true })
-    await tell(hooks, 'message.updated', { info: { id: 'msg_8', role: 'user', time: { created: Date.now() + 1000 } } })
-    expect(await injections()).toBe(1)
+    // The second may be one of another process of ours.
+    for (const id of ['msg_1', 'msg_2']) await says(hooks, host.prompts[0]!.body.parts[0]!.text, {}, id)
+    await says(hooks, 'Background task completed', { synthetic: true }, 'msg_3')
+    for (const id of ['msg_4', 'msg_5'])
+      await tell(hooks, 'message.updated', { info: { id, role: 'user', time: { created: Date.now() + 1000 } } })
+    await tell(hooks, 'session.idle')
+    await host.logged(SESSION, 'left alone', 'cooling')
+    expect({ prompts: host.prompts.length, injections: await injections() }).toEqual({ prompts: 1, injections: 1 })
     await says(hooks, 'And now the other thing.')
     expect(await injections()).toBe(0)
+    await tell(hooks, 'session.idle')
+    await host.prompted(2)
   })
 })
 
@@ -37,6 +44,30 @@ test('a session is sent on once, however many plugins of ours are loaded', async
   await host.logged(SESSION, 'sent on')
   await host.logged(SESSION, 'left alone', 'nothing_open')
   expect(host.prompts).toHaveLength(1)
+  const args = {}
+  await hooks['tool.execute.before']({ tool: 'punchlist_list_todo', sessionID: SESSION }, { args })
+  expect(args).toEqual({})
+})
+
+test('what is told about a session is told in order, and about another one meanwhile', async () => {
+  const heard: string[] = []
+  let finish = () => {}
+  const slow = new Promise<void>(done => (finish = done))
+  const talk = talkThrough(async told => {
+    const { session, event } = JSON.parse(told) as { session: string; event: { type: string } }
+    if (event.type === 'spoke') await slow
+    heard.push(`${session} ${event.type}`)
+    return ''
+  }, '/')
+  const all = [
+    talk.tell('a', { type: 'spoke', text: '' }),
+    talk.tell('a', { type: 'ended' }),
+    talk.tell('b', { type: 'ended' }),
+  ]
+  await all[2]
+  finish()
+  await talk.settled()
+  expect(heard).toEqual(['b ended', 'a spoke', 'a ended'])
 })
 
 describe('a subagent', () => {

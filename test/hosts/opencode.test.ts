@@ -122,7 +122,8 @@ describe('a session that goes idle with items open', () => {
   })
 
   test('is left to whoever started it where the process ends with the answer', async () => {
-    const { host, hooks, injections } = await started()
+    const { host, hooks, run, injections } = await started()
+    await run('plan', 'add', 'Something else', '--conversation', 'ses_2')
     const { argv } = process
     process.argv = ['bun', '/$bunfs/root/src/index.js', '--log-level', 'INFO', 'run', 'Build it.']
     try {
@@ -130,8 +131,9 @@ describe('a session that goes idle with items open', () => {
     } finally {
       process.argv = argv
     }
-    await says(hooks, 'Hello.')
-    expect({ prompts: host.prompts, logs: host.logs }).toEqual({ prompts: [], logs: [] })
+    await tell(hooks, 'session.idle', { sessionID: 'ses_2' })
+    await host.logged('ses_2', 'sent on')
+    expect(host.logs.filter(line => line.includes(SESSION))).toEqual([])
     expect(await injections()).toBe(0)
   })
 })

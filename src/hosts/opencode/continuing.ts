@@ -61,7 +61,7 @@ async function hookFor(first: string, using: With, refusals: ReadonlySet<string>
 
   return createTodoContinuationHook({
     config: await configOf(talk, first),
-    log: (what, { sessionId, why }) => log([`${String(sessionId)} ${what}`, why].filter(Boolean).join(': ')),
+    log: (what, { sessionId, why }) => log([`${sessionId} ${what}`, why].filter(Boolean).join(': ')),
     showToast: toast,
     getMessages: session => host.messages(session),
     getBackgroundTaskCount: session => host.busyBelow(session),
