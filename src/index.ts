@@ -2,6 +2,7 @@
 export { todo } from './backlog/kind.ts'
 export type { Priority, Resolution, Todo, TodoStatus } from './backlog/record.ts'
 export type { TodoView } from './backlog/view.ts'
+export { type Continuation, continuation } from './continuation/record.ts'
 export type { Verification } from './core/check.ts'
 export { COMPLETION_MODES, type CompletionMode } from './core/completion.ts'
 export type { Event, Note } from './core/event.ts'
@@ -46,6 +47,7 @@ export {
 } from './core/move.ts'
 export {
   type Caller,
+  type ContinuationSettings,
   type Documents,
   type Operation,
   perform,
