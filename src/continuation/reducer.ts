@@ -119,7 +119,8 @@ function judgedAgain(state: SessionState, at: number, config: TodoContinuationCo
 function ask(state: SessionState, mode: 'asking' | 'confirming', at: number, config: TodoContinuationConfig): Reaction {
   const { state: next, effects } = left(state)
   const atBest = judge(next.standing, { ...BEST, recovering: isRecovering(next, at) }, config, at)
-  if (!atBest.go) {
+  // An abort or error that is not yet written with what is remembered from before still has to be.
+  if (!atBest.go && (next.recalled || atBest.why !== next.standing.hush)) {
     const standing = judged(next.standing, atBest)
     return resting({ ...next, standing }, atBest.why, againAt(next, atBest, at), effects)
   }

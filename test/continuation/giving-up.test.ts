@@ -87,13 +87,13 @@ describe('what is remembered from before a restart', () => {
     expect(one.effects).toContainEqual(expect.objectContaining({ type: 'save', standing: UNTOUCHED }))
   })
 
-  test('is not overwritten by an error that came before it was asked for', () => {
+  test('is not overwritten by an error that came before it was asked for, but has it added', () => {
     const one = new Desk()
     expect(one.tell({ type: 'failed', at: 50, ended: 'aborted' })).toEqual([])
     one.tell({ type: 'assistant_message', at: 60, createdAt: 60 })
     expect(one.tell({ type: 'failed', at: 70, ended: 'error' })).toEqual([])
-    one.idle(100)
-    expect(one.why).toBe('error')
+    expect(one.run(100, { standing: { ...spent, hush: null } })).toEqual(['ask', 'save'])
+    expect(one.state.standing).toEqual({ ...spent, hush: 'error' })
     one.tell({ type: 'user_message', at: 200, createdAt: 200 })
     expect(one.run(300)).toContain('inject')
   })
@@ -114,7 +114,7 @@ describe('an abort', () => {
   test('is remembered until the user speaks', () => {
     const one = new Desk()
     one.tell({ type: 'failed', at: 50, ended: 'aborted' })
-    expect(one.run(100)).toEqual([])
+    expect(one.run(100)).not.toContain('inject')
     one.tell({ type: 'user_message', at: 200, createdAt: 200 })
     expect(one.run(300)).toContain('inject')
   })
@@ -124,7 +124,7 @@ describe('an abort', () => {
     one.tell({ type: 'failed', at: 50, ended: 'aborted' })
     one.idle(100)
     one.tell({ type: 'assistant_message', at: 110, createdAt: 40 })
-    expect(one.run(120)).toEqual([])
+    expect(one.run(120)).not.toContain('inject')
     one.tell({ type: 'assistant_message', at: 200, createdAt: 200 })
     expect(one.run(300)).toContain('inject')
   })
@@ -134,14 +134,14 @@ describe('an abort', () => {
     one.tell({ type: 'failed', at: 50, ended: 'aborted' })
     one.tell({ type: 'assistant_message', at: 60, createdAt: 40 })
     one.tell({ type: 'user_message', at: 70, createdAt: 30 })
-    expect(one.run(100)).toEqual([])
+    expect(one.run(100)).not.toContain('inject')
   })
 
   test('that a new message tells of is later than that message', () => {
     const one = desk(it => (it.idle(100), it.answer(100)))
     one.tell({ type: 'assistant_message', at: 900, createdAt: 800, ended: 'aborted' })
     one.tell({ type: 'assistant_message', at: 950, createdAt: 800 })
-    expect(one.run(1000)).toEqual([])
+    expect(one.run(1000)).not.toContain('inject')
   })
 
   test('shows in the last message of the assistant too', () => {
@@ -160,7 +160,7 @@ describe('an error of the model', () => {
     const one = new Desk()
     happens(one)
     one.tell({ type: 'assistant_message', at: 80, createdAt: 80 })
-    expect(one.run(100)).toEqual([])
+    expect(one.run(100)).not.toContain('inject')
     one.tell({ type: 'user_message', at: 200, createdAt: 200 })
     expect(one.run(300)).toContain('inject')
   })
@@ -170,6 +170,6 @@ describe('an error of the model', () => {
     one.tell({ type: 'failed', at: 50, ended: 'error' })
     one.tell({ type: 'failed', at: 51, ended: 'aborted' })
     one.tell({ type: 'assistant_message', at: 80, createdAt: 80 })
-    expect(one.run(100)).toEqual([])
+    expect(one.run(100)).not.toContain('inject')
   })
 })

@@ -1,5 +1,5 @@
 import type { TodoContinuationConfig } from '../../src/continuation/index.ts'
-import type { Seen } from './ordeal.ts'
+import { FAILED, type Seen } from './ordeal.ts'
 
 /**
  * Reads a record of what happened and finds the first injection that should
@@ -45,9 +45,11 @@ class Book {
     if (this.#run().length >= maxFruitless) return 'injected once more without progress'
     const last = this.#run().at(-1)
     if (last && at < last.decidedAt + 5000 * 2 ** (this.#run().length - 1)) return 'injected without waiting'
-    const fresh = ['getTodos', 'isStopped', 'getBackgroundTaskCount', 'getAgentInfo', 'getMessages']
+    const fresh = ['getTodos', 'isStopped', 'getBackgroundTaskCount', 'getAgentInfo', 'getMessages', 'save']
     const stale = fresh.find(option => !((this.#answers[option]?.at ?? 0) >= this.#idleAt! + countdownSeconds * 1000))
     if (stale) return `injected on an old answer of ${stale}`
+    const failed = fresh.find(option => this.#answer(option) === FAILED)
+    if (failed) return `injected though ${failed} had failed`
     if (this.#answer('isStopped') !== null) return 'injected though switched off'
     if (this.#answer('getBackgroundTaskCount') !== 0) return 'injected while background work was running'
     const info = this.#answer('getAgentInfo') as { agent?: string; hasWritePermission?: boolean } | null
@@ -72,7 +74,8 @@ class Book {
         break
       case 'answered':
         this.#answers[seen.option] = seen
-        if (seen.option === 'getAgentInfo' && (seen.value as { agent?: string } | null)?.agent) this.#agentLost = false
+        if (seen.value !== FAILED && seen.option === 'getAgentInfo' && (seen.value as { agent?: string } | null)?.agent)
+          this.#agentLost = false
         break
       case 'idle':
         this.#idleAt ??= seen.at
@@ -138,7 +141,8 @@ class Book {
   }
 
   #list(): { completed: number; total: number } {
-    const todos = (this.#answer('getTodos') ?? []) as { status: string }[]
+    const answer = this.#answer('getTodos')
+    const todos = (Array.isArray(answer) ? answer : []) as { status: string }[]
     return { completed: todos.filter(({ status }) => status === 'completed').length, total: todos.length }
   }
 

@@ -22,6 +22,8 @@ export type Step =
   | { readonly do: 'release'; readonly which: number; readonly fails: boolean; readonly kept: boolean }
   | { readonly do: 'release_all' }
   | { readonly do: 'restart'; readonly kept: boolean }
+  /** Whether what is to be remembered can be written. */
+  | { readonly do: 'memory'; readonly works: boolean }
 
 /** `old`: created before the session came to rest, and told again. */
 export type When = 'now' | 'old' | 'unsaid'
@@ -36,15 +38,20 @@ export type Seen = { readonly at: number } & (
 
 const SESSION = 'ses_1'
 
+/** The value of an answer that was none. */
+export const FAILED = Symbol('failed')
+
 /** A host in which anything may happen at any time, and a record of what did. */
 export class Ordeal {
   readonly trace: Seen[] = []
   readonly clock = new VirtualClock()
   readonly #config: Partial<TodoContinuationConfig>
+  readonly #slow: boolean
   readonly #kept = new Map<string, Standing>()
   readonly #todos = [{ content: 'first', status: 'pending' }]
   #held: Held[] = []
   #holding = false
+  #remembers = true
   #background = 0
   #off: 'session' | 'all' | null = null
   #info: unknown = { agent: 'build', hasWritePermission: true }
@@ -52,12 +59,15 @@ export class Ordeal {
   /** The end of the last stretch of work; undefined in the middle of one. */
   #restedAt: number | undefined
   #beganAt = 0
+  #works = 0
   #injections = 0
   #life = 0
   #hook
 
-  constructor(config: Partial<TodoContinuationConfig>) {
+  /** `slow`: a prompt settles only when it is released, whatever else is answered at once. */
+  constructor(config: Partial<TodoContinuationConfig>, slow = false) {
     this.#config = config
+    this.#slow = slow
     this.#hook = this.#hooked()
   }
 
@@ -119,6 +129,8 @@ export class Ordeal {
         return (this.#info = step.info)
       case 'hold':
         return (this.#holding = true)
+      case 'memory':
+        return (this.#remembers = step.works)
       case 'release':
         return this.#held.splice(step.which % (this.#held.length || 1), 1)[0]?.(step.fails, step.kept)
       case 'release_all':
@@ -149,14 +161,15 @@ export class Ordeal {
     const answered = <T>(option: string, value: () => T, write?: () => void) =>
       new Promise<T>((done, fail) => {
         const give: Held = (fails, kept) => {
-          if (!fails || kept) write?.()
+          const broken = fails || (write !== undefined && !this.#remembers)
+          if (!broken || kept) write?.()
           if (life !== this.#life) return
-          if (fails) return fail(new Error(option))
-          const answer = value()
+          const answer = broken ? FAILED : value()
           this.#see({ do: 'answered', option, value: answer })
-          done(answer)
+          if (answer === FAILED) fail(new Error(option))
+          else done(answer)
         }
-        if (this.#holding) this.#held.push(give)
+        if (this.#holding || (this.#slow && option === 'injectPrompt')) this.#held.push(give)
         else give(false, true)
       })
     const options: TodoContinuationOptions = {
@@ -182,10 +195,15 @@ export class Ordeal {
     }
     const inject = async (prompt: string) => {
       const number = ++this.#injections
-      this.#work()
+      const restedAt = this.#restedAt
+      const works = this.#work()
       this.#see({ do: 'inject', prompt, number })
       try {
         await answered('injectPrompt', () => undefined)
+      } catch (error) {
+        // It never began to work.
+        if (works === this.#works) this.#restedAt ??= restedAt
+        throw error
       } finally {
         this.#see({ do: 'settled', number })
       }
@@ -193,9 +211,10 @@ export class Ordeal {
     return createTodoContinuationHook(options)
   }
 
-  #work(): void {
+  #work(): number {
     if (this.#restedAt !== undefined) this.#beganAt = this.#restedAt
     this.#restedAt = undefined
+    return ++this.#works
   }
 
   #created(when: When): object {

@@ -63,6 +63,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       ),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('memory' as const), works: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('restart' as const), kept: fc.boolean() }) },
 )
 /** What sessions do all the time: work, come to rest, and stay there for a while. */
@@ -100,8 +101,8 @@ test('whatever happens, and whenever: nobody is overruled, no budget is exceeded
   let injections = 0
   const sequence = fc.tuple(steps, rarely, steps)
   await fc.assert(
-    fc.asyncProperty(limits, sequence, async (config, [first, deleted, second]) => {
-      const ordeal = new Ordeal(config)
+    fc.asyncProperty(limits, fc.boolean(), sequence, async (config, slow, [first, deleted, second]) => {
+      const ordeal = new Ordeal(config, slow)
       for (const step of first) await ordeal.take(step)
       if (deleted) await ordeal.take(deleted)
       // Another process has not heard of it, nor will a host speak to it of sessions that are no more.
@@ -122,6 +123,7 @@ test('whatever happens, and whenever: nobody is overruled, no budget is exceeded
 
 /** Everything that could keep a session from being sent on is taken away. */
 const PUT_IN_ORDER: readonly Step[] = [
+  { do: 'memory', works: true },
   { do: 'release_all' },
   { do: 'add' },
   { do: 'background', count: 0 },

@@ -238,6 +238,7 @@ describe('what is remembered', () => {
     const stage = staged({ memory: { load: () => kept, save } })
     await stage.rests()
     await stage.happens('tool.before')
+    expect(writing).toHaveLength(1)
     for (let round = 0; round < 3; round++) {
       writing.shift()?.()
       await settled()
@@ -245,6 +246,23 @@ describe('what is remembered', () => {
     expect(stage.injected).toEqual([])
     expect(kept).toEqual(UNTOUCHED)
   })
+})
+
+test('nothing comes between the decision and the injection, not even the news of it', async () => {
+  const order: string[] = []
+  const stage = staged({ log: what => order.push(what), injectPrompt: () => order.push('injected') })
+  await stage.rests()
+  expect(order).toEqual(['counting down', 'injected', 'sending on', 'sent on'])
+})
+
+test('no alarm is set for longer than a timer can wait, which would ring at once', async () => {
+  const waits: number[] = []
+  const clock = { now: () => 1_000, clearTimeout() {}, setTimeout: (_: unknown, wait: number) => waits.push(wait) }
+  const before = { open: 2, completed: 1 }
+  const load = () => ({ injections: 30, fruitless: 30, before, injectedAt: 500, hush: null })
+  const { hook } = staged({ clock, config: { maxFruitless: 100 }, memory: { load, save() {} } })
+  await hook.handler({ event: 'session.idle', sessionId: SESSION })
+  expect(waits).toEqual([2 ** 31 - 1])
 })
 
 test('somebody who steps in from within a toast or a log is heard', async () => {

@@ -66,6 +66,35 @@ describe('whoever steps in is heard', () => {
     })
   }
 
+  test('and answers to what was asked before are of no use, though it is idle again', () => {
+    const one = ON_THE_WAY['while the facts are gathered again']!()
+    const { generation } = one.state
+    one.tell({ type: 'tool', at: 2150 })
+    one.idle(2200)
+    expect(one.tell({ type: 'answered', at: 2300, generation, answers: OPEN })).toEqual([])
+    expect(one.answer(2400)).toEqual(['toast', 'wake'])
+  })
+
+  test('and what was written down before does not send it on, though it is about to be again', () => {
+    const one = ON_THE_WAY['while the budget is written down']!()
+    const { generation } = one.state
+    one.tell({ type: 'tool', at: 2150 })
+    one.idle(2200)
+    one.answer(2200)
+    one.wake(4200)
+    one.answer(4200)
+    expect(one.state.mode).toBe('saving')
+    expect(one.tell({ type: 'saved', at: 4300, generation, ok: true })).toEqual([])
+    expect(one.saved(4400)).toEqual(['inject'])
+  })
+
+  test('also where the same stop was told again before the news of them came', () => {
+    const one = ON_THE_WAY['while the facts are gathered']!()
+    one.idle(200)
+    one.answer(210)
+    expect(one.tell({ type: 'user_message', at: 250, createdAt: 150 })).toEqual(['cancel'])
+  })
+
   test('during the countdown, the alarm is taken back', () => {
     const one = ON_THE_WAY['during the countdown']!()
     expect(one.tell({ type: 'tool', at: 1500 })).toEqual(['cancel'])
