@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { OpenCodeServer, opencodeRun, type Project } from './driven/opencode.ts'
 import { Bench } from './driven/run.ts'
 import type { Asked, Script, Step } from './script.ts'
@@ -13,6 +13,14 @@ const delegates: Step = {
   input: { description: 'Look', prompt: 'Look around.', subagent_type: 'general' },
 }
 
+const takesLong: Step = { call: 'bash', input: { command: 'sleep 60', description: 'Waits' } }
+const asks: Step = {
+  call: 'question',
+  input: {
+    questions: [{ question: 'Which?', header: 'Which', options: [{ label: 'This', description: 'this one' }] }],
+  },
+}
+
 /** What the model does, by what it was first told. */
 const SCRIPTS: Readonly<Record<string, Script>> = {
   'Never finish.': following(makesPlan),
@@ -23,6 +31,8 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
   'Ask somebody.': following(delegates, { say: 'They looked.' }),
   'Look around.': following(makesPlan, { say: 'I looked.' }),
   'Plan long.': following(makesPlan, blocks(1), blocks(2), { say: 'Wait.' }, { say: 'I know.' }),
+  'Take long.': following(makesPlan, takesLong),
+  'Ask first.': following(makesPlan, asks),
   'Slowly.': following(makesPlan, { say: 'A plan.' }, completes(1), completes(2), { say: 'All done.' }),
 }
 const asked = new Map<string, Asked[]>()
@@ -77,6 +87,23 @@ describe('in OpenCode, a session', () => {
     await server.logged(session, 'left alone', 'off')
     expect(requests('Stop early.')).toEqual({ requests: 2, sentOn: [] })
     expect(await project.statuses(session)).toEqual(TITLES.map(title => [title, 'pending']))
+  })
+
+  test('that the user ends is left alone', async () => {
+    const session = await project.session()
+    await project.sends(session, 'Take long.')
+    await vi.waitFor(() => expect(asked.get('Take long.')).toHaveLength(2), { timeout: 30_000 })
+    await project.abort(session)
+    await server.logged(session, 'left alone', 'aborted')
+    expect(requests('Take long.')).toEqual({ requests: 2, sentOn: [] })
+  })
+
+  test('whose question the user turns down is left alone', async () => {
+    const session = await project.session()
+    await project.sends(session, 'Ask first.')
+    await project.turnsDown(session)
+    await server.logged(session, 'left alone', 'asked')
+    expect(requests('Ask first.')).toEqual({ requests: 2, sentOn: [] })
   })
 
   test('is kept going by the list that OpenCode keeps itself', async () => {

@@ -1,4 +1,4 @@
 import { punchlist } from './plugin.ts'
 
-/** For `"plugin": ["punchlist/opencode"]`, and for a file in `.opencode/plugin` that passes it on. */
+/** The form that OpenCode takes from a package, from a file, and from a file in `.opencode/plugin` that passes it on. */
 export default { id: 'punchlist', server: punchlist }

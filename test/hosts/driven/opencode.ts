@@ -174,6 +174,30 @@ export class Project {
     await this.#server.call(this.#folder, 'POST', `/session/${session}/message`, { parts })
   }
 
+  /** Settles at once. */
+  async sends(session: string, text: string): Promise<void> {
+    const parts = [{ type: 'text', text }]
+    await this.#server.call(this.#folder, 'POST', `/session/${session}/prompt_async`, { parts })
+  }
+
+  async abort(session: string): Promise<void> {
+    await this.#server.call(this.#folder, 'POST', `/session/${session}/abort`)
+  }
+
+  /** When the session has asked the user something, that is turned down. */
+  async turnsDown(session: string): Promise<void> {
+    const id = await vi.waitFor(
+      async () => {
+        const asked = await this.#server.call<{ id: string; sessionID: string }[]>(this.#folder, 'GET', '/question')
+        const mine = asked.find(({ sessionID }) => sessionID === session)
+        if (!mine) throw new Error('nothing was asked')
+        return mine.id
+      },
+      { timeout: 30_000, interval: 50 },
+    )
+    await this.#server.call(this.#folder, 'POST', `/question/${id}/reject`)
+  }
+
   async compact(session: string): Promise<void> {
     const model = { providerID: 'scripted', modelID: 'scripted' }
     await this.#server.call(this.#folder, 'POST', `/session/${session}/summarize`, model)
