@@ -27,7 +27,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     example: 'punchlist init claude-code codex',
     input: () =>
       v.object({
-        hosts: v.optional(v.pipe(v.array(v.string()), description('claude-code, opencode, codex, gemini, qwen, …'))),
+        hosts: v.optional(
+          v.pipe(v.array(v.string()), description('claude-code, opencode, codex, gemini, qwen, copilot, kimi, pi')),
+        ),
         user: v.optional(v.pipe(v.boolean(), description("in the user's own configuration, for every folder"))),
         remove: v.optional(v.pipe(v.boolean(), description('take out what init wrote'))),
         yes: v.optional(v.pipe(v.boolean(), description('write without asking'))),

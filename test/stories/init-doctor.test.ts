@@ -120,6 +120,24 @@ describe('doctor', () => {
     expect(of('Claude Code')[0]!.hint).toContain(join(home, '.claude/settings.json'))
   })
 
+  test('knows a host that has the plugin, and one that would call us twice', async () => {
+    const { home, doctor, init, program } = examined()
+    for (const name of ['claude', 'copilot', 'qwen']) program(name, '')
+    write(home, {
+      '.claude/settings.json': '{"enabledPlugins":{"punchlist@punchlist":true}}',
+      '.copilot/settings.json': '{"enabledPlugins":{"punchlist@punchlist":true}}',
+      '.qwen/extensions/punchlist/x': '',
+    })
+    const { of, status } = await doctor()
+    expect([status, of('hosts')]).toEqual([0, []])
+    for (const title of ['Claude Code', 'Copilot CLI', 'Qwen Code'])
+      expect(of(title)).toMatchObject([{ ok: true, detail: 'has the plugin' }])
+    await init('claude-code')
+    expect((await doctor()).of('Claude Code')).toMatchObject([
+      { ok: true, detail: expect.stringContaining('more than once') },
+    ])
+  })
+
   test('asks Codex whether the hooks were accepted', async () => {
     const { cwd, home, doctor, init, program } = examined()
     await init('codex')

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { serverCommand } from '../install/command.ts'
 import { hooks } from '../install/hooks.ts'
-import { folderOf, type Wiring } from '../install/host.ts'
+import { folderOf, type Where, type Wiring } from '../install/host.ts'
 import { server } from '../install/server.ts'
 import { skill } from '../install/skill.ts'
-import { switchedOff } from '../install/switches.ts'
+import { hasPluginIn, switchedOff } from '../install/switches.ts'
 
 /** The server's own instructions and the skill reach the model: CLAUDE.md is left alone. */
 export const claudeCodeWiring: Wiring = {
@@ -36,16 +36,8 @@ export const claudeCodeWiring: Wiring = {
   },
   after:
     'Claude Code asks once whether it may start the server of a project; claude -p needs --allowedTools mcp__punchlist.',
-  hindrances: async ({ root, home, env }) => {
-    const own = env['CLAUDE_CONFIG_DIR'] || join(home, '.claude')
-    const folders = [own, join(root, '.claude'), '/etc/claude-code']
-    const names = ['settings.json', 'settings.local.json', 'managed-settings.json']
-    return switchedOff(
-      folders.flatMap(folder => names.map(name => join(folder, name))),
-      ['disableAllHooks'],
-      true,
-    )
-  },
+  hasPlugin: at => hasPluginIn(settingsFiles(at)),
+  hindrances: async where => switchedOff(settingsFiles(where), ['disableAllHooks'], true),
 }
 
 const EVENTS = {
@@ -59,4 +51,10 @@ const EVENTS = {
   TaskCreated: null,
   TaskCompleted: null,
   PostToolUse: 'TodoWrite|TaskCreate|TaskUpdate',
+}
+
+function settingsFiles({ root, home, env }: Omit<Where, 'level'>): string[] {
+  const folders = [env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), join(root, '.claude'), '/etc/claude-code']
+  const names = ['settings.json', 'settings.local.json', 'managed-settings.json']
+  return folders.flatMap(folder => names.map(name => join(folder, name)))
 }

@@ -5,7 +5,7 @@ import { folderOf, type Wiring } from '../install/host.ts'
 import { skill } from '../install/skill.ts'
 import { INSTRUCTIONS } from '../install/texts.ts'
 import { tables } from '../install/toml-tables.ts'
-import { trustOf } from './trust.ts'
+import { hasPlugin, trustOf } from './trust.ts'
 
 /** Codex does not pass on what a server says about itself, so AGENTS.md does. */
 export const codexWiring: Wiring = {
@@ -44,6 +44,7 @@ export const codexWiring: Wiring = {
   },
   after:
     'Codex takes the configuration of a project that you trust, and runs hooks that you have accepted: start codex, then /hooks.',
+  hasPlugin,
   hindrances: trustOf,
 }
 

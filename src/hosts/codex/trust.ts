@@ -10,7 +10,7 @@ import { hooksAsListed } from './asking.ts'
 /** Codex passes over hooks that its user has not accepted, and says nothing. It is asked; else its settings tell. */
 export async function trustOf(where: Where): Promise<readonly Hindrance[]> {
   const { env, home, root } = where
-  const settings = settingsIn(join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml'))
+  const settings = settingsOf(where)
   if (settings.get('features.hooks') === false) {
     return [
       { detail: 'features.hooks is false in config.toml: no hook is run', hint: 'Run: codex features enable hooks' },
@@ -22,7 +22,7 @@ export async function trustOf(where: Where): Promise<readonly Hindrance[]> {
   const ours = list(record(listed)['hooks'])
     .map(record)
     .filter(hook => isOurHook(hook['command'], 'codex'))
-  if (ours.length === 0) return [UNTRUSTED_PROJECT]
+  if (ours.length === 0) return [where.level === 'project' ? UNTRUSTED_PROJECT : UNSEEN]
   const waiting = ours.filter(hook => !ACCEPTED.has(text(hook['trustStatus']) ?? '') || hook['enabled'] === false)
   return waiting.length === 0 ? [] : [notAccepted(waiting.length, ours.length)]
 }
@@ -32,6 +32,11 @@ const ACCEPTED = new Set(['trusted', 'managed'])
 const UNTRUSTED_PROJECT: Hindrance = {
   detail: 'Codex does not take the hooks from this folder: the project is not trusted',
   hint: 'Start codex in this folder, say that you trust it, then accept the hooks with /hooks.',
+}
+
+const UNSEEN: Hindrance = {
+  detail: 'Codex does not see the hooks',
+  hint: 'Start codex, and look at /hooks; then run punchlist doctor again.',
 }
 
 function notAccepted(waiting: number, all: number): Hindrance {
@@ -48,9 +53,13 @@ function untold(settings: ReadonlyMap<string, unknown>): Hindrance[] {
   return [{ detail: 'whether Codex has accepted the hooks cannot be told: it did not answer', hint: '' }]
 }
 
-function settingsIn(file: string): Map<string, unknown> {
+export function hasPlugin(at: Omit<Where, 'level'>): boolean {
+  return [...settingsOf(at)].some(([key, value]) => /^plugins\.punchlist@[^.]*\.enabled$/.test(key) && value === true)
+}
+
+function settingsOf({ env, home }: Omit<Where, 'level'>): Map<string, unknown> {
   try {
-    const found = readToml(readFileSync(file, 'utf8'))
+    const found = readToml(readFileSync(join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml'), 'utf8'))
     return new Map(found.filter(({ kind }) => kind === 'key').map(({ path, value }) => [path.join('.'), value]))
   } catch {
     return new Map()

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { passage } from '../install/block.ts'
 import { serverCommand } from '../install/command.ts'
 import { hooks } from '../install/hooks.ts'
-import { folderOf, type Wiring } from '../install/host.ts'
+import { folderOf, type Where, type Wiring } from '../install/host.ts'
 import { server } from '../install/server.ts'
 import { skill } from '../install/skill.ts'
-import { switchedOff } from '../install/switches.ts'
+import { hasPluginIn, switchedOff } from '../install/switches.ts'
 import { INSTRUCTIONS } from '../install/texts.ts'
 
 /** With Claude Code's names of events Copilot sends Claude Code's fields, the event's name among them. */
@@ -45,14 +45,8 @@ export const copilotWiring: Wiring = {
     ]
   },
   after: 'Copilot CLI loads the hooks of a project only in a folder that you trust.',
-  hindrances: async where => {
-    const own = where.env['COPILOT_HOME'] || join(where.home, '.copilot')
-    return switchedOff(
-      [join(own, 'settings.json'), join(where.root, '.github/copilot/settings.json')],
-      ['disableAllHooks'],
-      true,
-    )
-  },
+  hasPlugin: at => hasPluginIn(settingsFiles(at)),
+  hindrances: async where => switchedOff(settingsFiles(where), ['disableAllHooks'], true),
 }
 
 const EVENTS = {
@@ -62,4 +56,11 @@ const EVENTS = {
   SessionEnd: null,
   UserPromptSubmit: null,
   PreCompact: null,
+}
+
+function settingsFiles({ root, home, env }: Omit<Where, 'level'>): string[] {
+  return [
+    join(env['COPILOT_HOME'] || join(home, '.copilot'), 'settings.json'),
+    join(root, '.github/copilot/settings.json'),
+  ]
 }

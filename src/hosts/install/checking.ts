@@ -26,20 +26,35 @@ export async function checkHosts(root: string, env: Where['env']): Promise<HostC
   const unwired: Wiring[] = []
   for (const wiring of WIRINGS) {
     const levels = (['project', 'user'] as const).filter(level => isWired(wiring, { ...at, level }))
-    if (levels.length > 0) checks.push(...(await checked(wiring, levels, at)))
+    const ways = [...levels, ...(wiring.hasPlugin?.(at) ? (['plugin'] as const) : [])]
+    if (ways.length > 0) checks.push(...(await checked(wiring, ways, at)))
     else if (programOutside(wiring.program, at)) unwired.push(wiring)
   }
   return [...checks, ...(unwired.length > 0 ? [offer(unwired)] : [])]
 }
 
-async function checked(wiring: Wiring, levels: readonly Level[], at: Omit<Where, 'level'>): Promise<HostCheck[]> {
-  const hinders = levels.flatMap(level => [...lacking(wiring, { ...at, level }), ...unfound({ ...at, level })])
-  const found = [...hinders, ...((await wiring.hindrances?.({ ...at, level: levels[0]! })) ?? [])]
+/** How a host came to call us. The plugin, like what is the user's own, knows only what is on PATH. */
+type Way = Level | 'plugin'
+
+async function checked(wiring: Wiring, ways: readonly Way[], at: Omit<Where, 'level'>): Promise<HostCheck[]> {
+  const hinders = ways.flatMap(way =>
+    way === 'plugin'
+      ? unfound({ ...at, level: 'user' })
+      : [...lacking(wiring, { ...at, level: way }), ...unfound({ ...at, level: way })],
+  )
+  const level = ways.includes('project') ? 'project' : 'user'
+  const found = [...hinders, ...((await wiring.hindrances?.({ ...at, level })) ?? [])]
   const known = found.filter(({ hint }) => hint !== '')
   if (known.length > 0) return known.map(({ detail, hint }) => ({ check: wiring.title, ok: false, detail, hint }))
-  const twice = levels.length > 1 ? 'is wired twice, for the project and for the user: its hooks run twice' : ''
-  const detail = [twice || `is wired for the ${levels[0]}`, ...found.map(one => one.detail)].join('; ')
-  return [{ check: wiring.title, ok: true, detail, hint: '' }]
+  const told = ways.map(way => SAID[way]).join(', and ')
+  const detail = [told, ...(ways.length > 1 ? ['its hooks run more than once'] : []), ...found.map(one => one.detail)]
+  return [{ check: wiring.title, ok: true, detail: detail.join('; '), hint: '' }]
+}
+
+const SAID: Readonly<Record<Way, string>> = {
+  project: 'is wired for the project',
+  user: 'is wired for the user',
+  plugin: 'has the plugin',
 }
 
 /** Pieces that are not as init writes them. What the user has written in their place is the user's. */

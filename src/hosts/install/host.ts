@@ -23,6 +23,8 @@ export interface Wiring {
   pieces(where: Where): readonly Piece[]
   /** What a person has to know after it was wired. */
   readonly after?: string
+  /** Whether our plugin is installed in it. */
+  hasPlugin?(at: Omit<Where, 'level'>): boolean
   /** Why the host, wired as it is, would not call us. */
   hindrances?(where: Where): Promise<readonly Hindrance[]>
 }

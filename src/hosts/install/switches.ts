@@ -13,6 +13,15 @@ export function switchedOff(files: readonly string[], path: readonly string[], o
     }))
 }
 
+/** Whether one of these files has our plugin switched on, from whichever marketplace. */
+export function hasPluginIn(files: readonly string[]): boolean {
+  return files.some(file =>
+    Object.entries(inside(documentIn(file), ['enabledPlugins']) ?? {}).some(
+      ([name, on]) => name.startsWith('punchlist@') && on === true,
+    ),
+  )
+}
+
 /** Undefined where there is none that can be read. */
 function documentIn(file: string): unknown {
   try {

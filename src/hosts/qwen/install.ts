@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { serverCommand } from '../install/command.ts'
 import { hooks } from '../install/hooks.ts'
@@ -24,6 +25,7 @@ export const qwenWiring: Wiring = {
       skill(root, '.agents/skills'),
     ]
   },
+  hasPlugin: ({ home }) => existsSync(join(home, '.qwen/extensions/punchlist')),
   hindrances: async ({ root, home }) =>
     switchedOff([join(home, '.qwen/settings.json'), join(root, '.qwen/settings.json')], ['disableAllHooks'], true),
 }
