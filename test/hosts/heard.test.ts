@@ -98,6 +98,8 @@ const MEANT: Readonly<Record<string, readonly (HostEvent | null)[]>> = {
     null,
     null,
     stopping({ agent: 'general-purpose', subagent: '05d53e97-1ab4-4dd8-9312-84695300dec3' }),
+    // What came of a task in the background, told as a prompt.
+    null,
   ],
   kimi: [started, spoke('do it'), null, stopping(), null, null, null, listed(['S1', 'S2'], 'completed', true)],
 }

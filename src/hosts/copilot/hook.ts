@@ -27,9 +27,14 @@ const MEANINGS: Meanings = {
   SessionStart: started,
   SessionEnd: ended,
   PreCompact: cutting,
-  UserPromptSubmit: ({ prompt }) => ({ type: 'spoke', text: text(prompt) ?? '' }),
   Stop: stopping,
   SubagentStop: payload => ({ ...stopping(payload), subagent: text(payload['agent_id']) ?? 'unknown' }),
+
+  // What came of a task in the background is told as a prompt, too.
+  UserPromptSubmit({ prompt }) {
+    const said = text(prompt) ?? ''
+    return said.startsWith('<system_notification>') ? undefined : { type: 'spoke', text: said }
+  },
 }
 
 function stopping({ agent_type }: Payload): Extract<HostEvent, { type: 'stopping' }> {
