@@ -64,7 +64,7 @@ describe('doctor', () => {
   })
 
   test('says that a host will call us, and which level it is wired at', async () => {
-    const { doctor, init } = examined()
+    const { cwd, home, doctor, init } = examined()
     await init('claude-code', 'gemini', 'opencode')
     await init('qwen', '--user')
     const { of, status } = await doctor()
@@ -74,7 +74,10 @@ describe('doctor', () => {
       'Gemini CLI': 'project',
       'Qwen Code': 'user',
     }))
-      expect(of(title)).toMatchObject([{ ok: true, detail: `is wired for the ${level}` }])
+      expect(of(title)).toMatchObject([{ ok: true, detail: expect.stringContaining(`is wired for the ${level}`) }])
+    expect(of('Claude Code')[0]!.detail).toContain('--allowedTools mcp__punchlist')
+    write(home, { '.claude.json': JSON.stringify({ projects: { [cwd]: { hasTrustDialogAccepted: true } } }) })
+    expect((await doctor()).of('Claude Code')[0]!.detail).toBe('is wired for the project')
   })
 
   test('finds what is missing, changed or cannot be read, and says how to put it right', async () => {

@@ -183,3 +183,12 @@ test('a script that asks for it gets it: the diff goes where nobody parses', asy
   expect(stdout).toContain(`made ${join(cwd, '.mcp.json')}`)
   expect(stdout).not.toContain('+++')
 })
+
+test('what looks like a credential is not shown with the lines around a change', async () => {
+  const { cwd, around } = place()
+  write(cwd, { '.mcp.json': `{\n  "mcpServers": {\n    "x": { "env": { "KEY": "ghp_${'a1'.repeat(18)}" } }\n  }\n}\n` })
+  const { stderr } = await punchlist(['init', 'claude-code'], around)
+  expect(stderr).toContain('[redacted]')
+  expect(stderr).not.toContain('ghp_')
+  expect(readFileSync(join(cwd, '.mcp.json'), 'utf8')).toContain('ghp_')
+})

@@ -1,10 +1,12 @@
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { serverCommand } from '../install/command.ts'
+import { inside } from '../install/entries.ts'
 import { hooks } from '../install/hooks.ts'
-import { folderOf, type Where, type Wiring } from '../install/host.ts'
+import { folderOf, type Hindrance, type Where, type Wiring } from '../install/host.ts'
 import { server } from '../install/server.ts'
 import { skill } from '../install/skill.ts'
-import { hasPluginIn, switchedOff } from '../install/switches.ts'
+import { documentIn, hasPluginIn, switchedOff } from '../install/switches.ts'
 
 /** The server's own instructions and the skill reach the model: CLAUDE.md is left alone. */
 export const claudeCodeWiring: Wiring = {
@@ -37,7 +39,7 @@ export const claudeCodeWiring: Wiring = {
   after:
     'Claude Code asks once whether it may start the server of a project; claude -p needs --allowedTools mcp__punchlist.',
   hasPlugin: at => hasPluginIn(settingsFiles(at)),
-  hindrances: async where => switchedOff(settingsFiles(where), ['disableAllHooks'], true),
+  hindrances: async where => [...switchedOff(settingsFiles(where), ['disableAllHooks'], true), ...untrusted(where)],
 }
 
 const EVENTS = {
@@ -57,4 +59,11 @@ function settingsFiles({ root, home, env }: Omit<Where, 'level'>): string[] {
   const folders = [env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), join(root, '.claude'), '/etc/claude-code']
   const names = ['settings.json', 'settings.local.json', 'managed-settings.json']
   return folders.flatMap(folder => names.map(name => join(folder, name)))
+}
+
+/** Hooks and server of such a folder are run in `claude -p` all the same; what its settings allow is not. */
+function untrusted({ level, root, home, env }: Where): Hindrance[] {
+  const own = documentIn(join(env['CLAUDE_CONFIG_DIR'] || home, '.claude.json'))
+  if (level === 'user' || inside(own, ['projects', realpathSync(root), 'hasTrustDialogAccepted']) === true) return []
+  return [{ detail: 'the folder is not trusted yet: claude -p needs --allowedTools mcp__punchlist', hint: '' }]
 }

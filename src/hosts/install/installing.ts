@@ -1,3 +1,4 @@
+import { redacted } from '../../core/text.ts'
 import { unifiedDiff } from './diff.ts'
 import type { Where, Wiring } from './host.ts'
 import { type Change, type Plan, planned } from './planning.ts'
@@ -23,7 +24,8 @@ export function installed(wirings: readonly Wiring[], where: Where, remove: bool
 function told({ changes, notes }: Plan): Installed {
   return {
     files: changes.map(change => ({ file: change.file, change: whatBecomes(change) })),
-    diff: changes.map(({ file, before, after }) => unifiedDiff(file, before, after)).join('\n'),
+    // The lines around a change are the user's, keys and tokens among them; a diff ends up in logs.
+    diff: redacted(changes.map(({ file, before, after }) => unifiedDiff(file, before, after)).join('\n')),
     notes,
   }
 }

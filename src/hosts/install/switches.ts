@@ -22,8 +22,8 @@ export function hasPluginIn(files: readonly string[]): boolean {
   )
 }
 
-/** Undefined where there is none that can be read. */
-function documentIn(file: string): unknown {
+/** What a JSON file says; undefined where there is none that can be read. */
+export function documentIn(file: string): unknown {
   try {
     return valueOf(readJson(readFileSync(file, 'utf8')))
   } catch {
