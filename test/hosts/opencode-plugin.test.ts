@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MARK } from '../../src/continuation/prompt.ts'
 import { scopeOf } from '../../src/hosts/opencode/scope.ts'
-import { talkThrough } from '../../src/hosts/opencode/talk.ts'
+import { talkThrough } from '../../src/hosts/talk.ts'
 import { loaded, PlayedOpenCode, SESSION, says, started, tell } from './opencode-client.ts'
 
 describe('the budget of a session', () => {

@@ -137,9 +137,16 @@ describe('in OpenCode, a session', () => {
 
   test('is left to the user who speaks during the countdown', async () => {
     const slow = await server.project('slow', 30)
+    const happened = await slow.listen()
     const session = await slow.session()
     await slow.says(session, 'Slowly.')
     await server.logged(session, 'counting down')
+    await vi.waitFor(() => expect(happened.map(({ type }) => type)).toContain('tui.toast.show'), { timeout: 10_000 })
+    expect(happened.find(({ type }) => type === 'tui.toast.show')!.properties).toMatchObject({
+      title: 'Todo Continuation',
+      message: 'Resuming in 30s... (2 tasks remaining)',
+      variant: 'warning',
+    })
     await slow.says(session, 'Now go on.')
     await server.logged(session, 'left alone', 'nothing_open')
     expect(requests('Slowly.')).toEqual({ requests: 5, sentOn: [] })

@@ -1,5 +1,5 @@
 import { list, record, text } from '../reading.ts'
-import { shared } from './sharing.ts'
+import { shared } from '../sharing.ts'
 
 /** As much of OpenCode's client as we use. It answers `{data}`, or `{error}`. */
 export interface Client {

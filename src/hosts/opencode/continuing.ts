@@ -3,8 +3,8 @@ import type { Standing } from '../../continuation/judging.ts'
 import { buildContinuationPrompt } from '../../continuation/prompt.ts'
 import { configFrom } from '../../continuation/settings.ts'
 import type { Todo } from '../../continuation/todos.ts'
+import type { Recalled, Talk } from '../talk.ts'
 import type { AtWork, OpenCode } from './client.ts'
-import type { Recalled, Talk } from './talk.ts'
 
 interface With {
   readonly host: OpenCode

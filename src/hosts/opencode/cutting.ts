@@ -1,5 +1,5 @@
 import { list } from '../reading.ts'
-import type { Talk } from './talk.ts'
+import type { Talk } from '../talk.ts'
 
 /**
  * Keeps the plan over a compaction. The model that sums up is told of it, and

@@ -2,13 +2,13 @@ import { isOurs } from '../../continuation/prompt.ts'
 import type { HostEvent, HostTask } from '../event.ts'
 import { ownCommand, runProgram } from '../program.ts'
 import { list, record, text } from '../reading.ts'
+import { talkThrough } from '../talk.ts'
 import { type Client, openCode } from './client.ts'
 import { continuing } from './continuing.ts'
 import { cutting } from './cutting.ts'
 import { newest, whileNewest } from './newest.ts'
 import { newScopeKey, SCOPE_ARGUMENT, SCOPE_KEY, scopeOf } from './scope.ts'
 import { leftOpen } from './subagents.ts'
-import { talkThrough } from './talk.ts'
 
 /** What OpenCode hands to a plugin, as far as we use it. */
 export interface Surroundings {

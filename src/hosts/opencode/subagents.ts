@@ -1,5 +1,5 @@
 import { record, text } from '../reading.ts'
-import type { Talk } from './talk.ts'
+import type { Talk } from '../talk.ts'
 
 /**
  * A subagent's answer is its parent's as soon as it stops, so it is not sent on

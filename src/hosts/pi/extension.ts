@@ -1,6 +1,6 @@
-import { talkThrough } from '../opencode/talk.ts'
 import { ownCommand, runProgram } from '../program.ts'
 import { list, record, text } from '../reading.ts'
+import { talkThrough } from '../talk.ts'
 import { planTools, type Tool } from './tools.ts'
 
 /** As much of pi as we use. */
@@ -34,7 +34,8 @@ export default function punchlist(pi: Pi): void {
 
   for (const tool of planTools(async (args, input, context, signal) => {
     const { cwd, sessionManager } = context as Context
-    const env = { PUNCHLIST_CONVERSATION: sessionManager.getSessionId(), PUNCHLIST_ACTOR: 'pi' }
+    const by = process.env['PUNCHLIST_ACTOR'] || 'pi'
+    const env = { PUNCHLIST_CONVERSATION: sessionManager.getSessionId(), PUNCHLIST_ACTOR: by }
     return await runProgram(command, args, { cwd, input, env, signal, patient: true })
   })) {
     pi.registerTool(tool)

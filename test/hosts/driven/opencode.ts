@@ -120,6 +120,20 @@ export class OpenCodeServer {
     return await answer<T>(args, { cwd: folder, env: this.#env() })
   }
 
+  /** What happens in a folder from now on, as OpenCode tells it. */
+  async listen(folder: string): Promise<Happened[]> {
+    const headers = { 'x-opencode-directory': folder }
+    const { body } = await fetch(`${this.#url}/event`, { headers })
+    const happened: Happened[] = []
+    const read = async () => {
+      for await (const text of body!.pipeThrough(new TextDecoderStream()))
+        for (const [, told] of text.matchAll(/^data: (.*)$/gm)) happened.push(JSON.parse(told!) as Happened)
+    }
+    // It ends with the server, in the middle of a word.
+    read().catch(() => {})
+    return happened
+  }
+
   /** When it has been said so, by the plugin for example. */
   async logged(...words: string[]): Promise<void> {
     await vi.waitFor(
@@ -149,6 +163,11 @@ export class OpenCodeServer {
   }
 }
 
+interface Happened {
+  readonly type: string
+  readonly properties: Readonly<Record<string, unknown>>
+}
+
 interface Told {
   readonly title: string
   readonly status: string
@@ -162,6 +181,10 @@ export class Project {
   constructor(server: OpenCodeServer, folder: string) {
     this.#server = server
     this.#folder = folder
+  }
+
+  async listen(): Promise<readonly Happened[]> {
+    return await this.#server.listen(this.#folder)
   }
 
   async session(): Promise<string> {

@@ -1,6 +1,6 @@
-import type { Standing, Work } from '../../continuation/judging.ts'
-import type { TodoContinuationConfig } from '../../continuation/settings.ts'
-import type { HostEvent, Reply } from '../event.ts'
+import type { Standing, Work } from '../continuation/judging.ts'
+import type { TodoContinuationConfig } from '../continuation/settings.ts'
+import type { HostEvent, Reply } from './event.ts'
 import { shared } from './sharing.ts'
 
 /** What is known of a session. */
@@ -15,7 +15,7 @@ export interface Recalled {
   readonly plan: string
 }
 
-/** The lists, as the plugin sees them: through our own program, one thing after the other for each session. */
+/** The lists, as a plugin of ours in a host sees them: through our own program, one thing after the other for each session. */
 export interface Talk {
   tell(session: string, event: HostEvent): Promise<Reply>
   /** Rejects where that cannot be known. */
