@@ -33,8 +33,6 @@ export function createTodoContinuationHook(options: TodoContinuationOptions = {}
   const config = configFrom(options.config)
   const clock = options.clock ?? REAL_CLOCK
   const sessions = new Map<string, Session>()
-  // What was said before has been counted by whoever was here then, if it is remembered at all.
-  const unseen: SessionState = { ...NEW_SESSION, restedAt: clock.now() }
   const mark = (type: 'recovering' | 'recovered' | 'background_settled') => (sessionId: string) =>
     void tell(sessionId, { type, at: clock.now() })
 
@@ -68,7 +66,7 @@ export function createTodoContinuationHook(options: TodoContinuationOptions = {}
   }
 
   async function told(sessionId: string, signal: Signal): Promise<void> {
-    const session = sessions.get(sessionId) ?? { state: unseen, alarm: undefined, written: Promise.resolve() }
+    const session = sessions.get(sessionId) ?? { state: NEW_SESSION, alarm: undefined, written: Promise.resolve() }
     sessions.set(sessionId, session)
     const { state, effects } = react(session.state, signal, config)
     session.state = state

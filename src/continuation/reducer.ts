@@ -76,7 +76,11 @@ function userSpoke(
   if (mayBeOurOwn(state, message)) return atWork(expected)
   if (isEcho(state, message, gracePeriod)) return stay(state)
   const { state: next, effects } = atWork(withAgent(state, message.agent))
-  return { state: { ...next, standing: spoken(), recalled: true, expecting: false }, effects }
+  const heard = { ...next, standing: spoken(), expecting: false }
+  // Only what is remembered can tell whether this was counted before a restart.
+  const { createdAt } = message
+  const known = next.recalled || createdAt === undefined ? { recalled: true } : { spokenAt: createdAt }
+  return { state: { ...heard, ...known }, effects }
 }
 
 function assistantSpoke(state: SessionState, message: Of<'assistant_message'>): Reaction {

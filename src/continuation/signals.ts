@@ -16,8 +16,10 @@ export interface SessionState {
   readonly standing: Standing
   /** Whether `standing` takes into account what was remembered from before. */
   readonly recalled: boolean
-  /** Whether an abort that was remembered from before no longer counts. */
+  /** Until it does: whether an abort that is remembered no longer counts. */
   readonly lifted: boolean
+  /** Until it does: when the user last wrote something. */
+  readonly spokenAt: number | null
   /** The injection that has not settled yet. */
   readonly inFlight: number | null
   /** Whether it went idle meanwhile. */
@@ -44,6 +46,7 @@ export const NEW_SESSION: SessionState = {
   standing: UNTOUCHED,
   recalled: false,
   lifted: false,
+  spokenAt: null,
   inFlight: null,
   idleMeanwhile: false,
   expecting: false,

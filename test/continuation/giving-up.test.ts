@@ -83,8 +83,21 @@ describe('what is remembered from before a restart', () => {
 
   test('is forgotten when the user speaks, in the memory too', () => {
     const one = new Desk()
-    expect(one.tell({ type: 'user_message', at: 50, createdAt: 50 })).toEqual(['save'])
+    one.tell({ type: 'user_message', at: 50, createdAt: 50 })
+    one.idle(100)
+    one.answer(100, { standing: spent })
     expect(one.effects).toContainEqual(expect.objectContaining({ type: 'save', standing: UNTOUCHED }))
+    expect(one.state.mode).toBe('counting')
+    const other = new Desk()
+    other.tell({ type: 'user_message', at: 50 })
+    expect(other.effects).toContainEqual(expect.objectContaining({ type: 'save', standing: UNTOUCHED }))
+  })
+
+  test('is not forgotten because of what the user said then, told again', () => {
+    const one = new Desk()
+    one.tell({ type: 'user_message', at: 50_000, createdAt: 1000 })
+    expect(one.run(100_000, { standing: { ...spent, injectedAt: 1000 } })).toEqual(['ask'])
+    expect(one.why).toBe('fruitless')
   })
 
   test('is not overwritten by an error that came before it was asked for, but has it added', () => {

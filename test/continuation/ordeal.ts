@@ -25,7 +25,7 @@ export type Step =
   /** Whether what is to be remembered can be written. */
   | { readonly do: 'memory'; readonly works: boolean }
 
-/** `old`: created before the session came to rest, and told again. */
+/** `old`: one that has been told before, told again after the session came to rest. */
 export type When = 'now' | 'old' | 'unsaid'
 
 /** What could be seen from outside, in order. */
@@ -60,6 +60,9 @@ export class Ordeal {
   #restedAt: number | undefined
   #beganAt = 0
   #works = 0
+  #userAt = 0
+  /** When the user wrote what is told again: not after the session came to rest. */
+  #oldAt = 0
   #injections = 0
   #life = 0
   #hook
@@ -101,7 +104,7 @@ export class Ordeal {
         return this.#hook.markBackgroundSettled(SESSION)
       case 'user':
         return this.#tell('message.updated', {
-          info: { role: 'user', ...this.#created(step.when), ...(step.text ? { text: 'well' } : {}) },
+          info: { role: 'user', ...this.#written(step.when), ...(step.text ? { text: 'well' } : {}) },
         })
       case 'assistant': {
         const error = step.error === undefined ? undefined : { name: step.error }
@@ -220,6 +223,13 @@ export class Ordeal {
   #created(when: When): object {
     if (when === 'unsaid') return {}
     return { time: { created: when === 'now' ? this.clock.now() : (this.#restedAt ?? this.#beganAt) } }
+  }
+
+  #written(when: When): object {
+    if (when !== 'old') this.#userAt = this.clock.now()
+    const until = this.#restedAt ?? this.#beganAt
+    if (this.#userAt <= until) this.#oldAt = this.#userAt
+    return when === 'old' ? { time: { created: this.#oldAt } } : this.#created(when)
   }
 
   #tell(event: string, data?: unknown): void {

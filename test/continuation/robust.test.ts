@@ -124,11 +124,14 @@ describe('whatever fails', () => {
       expect(stage.injected).toHaveLength(1)
     })
 
-    test(`memory that ${way} when it is read: not sent on`, async () => {
-      const stage = staged({ memory: { load: fails, save: () => {} } })
+    test(`memory that ${way} when it is read: not sent on, until it can be`, async () => {
+      let broken = true
+      const stage = staged({ memory: { load: () => (broken ? fails() : undefined), save: () => {} } })
+      await stage.rests(60_000)
+      await stage.speaks()
       await stage.rests(60_000)
       expect(stage.injected).toEqual([])
-      await stage.speaks()
+      broken = false
       await stage.rests()
       expect(stage.injected).toHaveLength(1)
     })
@@ -216,11 +219,11 @@ describe('what is remembered', () => {
   })
 
   test('is not forgotten because of what the user said before the restart, told again', async () => {
-    const spent: Standing = { ...UNTOUCHED, injections: 50, hush: 'budget' }
+    const spent: Standing = { ...UNTOUCHED, injections: 50, injectedAt: 900_000, hush: 'budget' }
     const kept: Standing[] = []
     const memory = { load: () => kept.at(-1) ?? spent, save: (_: string, standing: Standing) => kept.push(standing) }
     const stage = staged({ memory })
-    await stage.speaks({ time: { created: stage.clock.now() - 1 } })
+    await stage.speaks({ time: { created: 900_000 } })
     await stage.answers()
     await stage.rests(60_000)
     expect(stage.injected).toEqual([])
