@@ -92,12 +92,15 @@ describe('what is there', () => {
 
   test('a server that somebody called punchlist is left alone, and told', async () => {
     const { cwd, init } = place()
-    const text = '{"mcpServers":{"punchlist":{"command":"npx","args":["punchlist","mcp"]}}}'
-    write(cwd, { '.mcp.json': text })
-    const { notes } = await init('claude-code')
-    expect(notes.join()).toContain('.mcp.json')
-    await init('claude-code', '--remove')
-    expect(readFileSync(join(cwd, '.mcp.json'), 'utf8')).toBe(text)
+    for (const server of ['"command":"npx","args":["punchlist","mcp"]', '"command":"punchlist","args":["mcp"]']) {
+      const text = `{"mcpServers":{"punchlist":{${server}}}}`
+      write(cwd, { '.mcp.json': text })
+      const { notes } = await init('claude-code')
+      expect(notes.join()).toContain('.mcp.json')
+      expect(readFileSync(join(cwd, '.mcp.json'), 'utf8')).toBe(text)
+      await init('claude-code', '--remove')
+      expect(readFileSync(join(cwd, '.mcp.json'), 'utf8')).toBe(text)
+    }
   })
 
   test('what somebody changed in an entry of ours stays until it is removed', async () => {
@@ -121,6 +124,26 @@ describe('what is there', () => {
     write(cwd, { 'AGENTS.md': readFileSync(join(cwd, 'AGENTS.md'), 'utf8').replace('Keep the plan', 'Keep a plan') })
     expect((await init('codex')).files.map(({ change }) => change)).toEqual(['changed', 'changed'])
     expect(readFileSync(skill, 'utf8')).toBe(text)
+  })
+
+  test('so are hooks and servers that an older release wrote, and they can be removed', async () => {
+    const { cwd, init, tree } = place()
+    const before = tree()
+    const older = () => {
+      for (const file of ['.codex/hooks.json', '.codex/config.toml', '.mcp.json', '.gemini/settings.json']) {
+        const path = join(cwd, file)
+        writeFileSync(path, readFileSync(path, 'utf8').replaceAll('; command -v', ' || exit 0; command -v'))
+      }
+    }
+    const hosts = ['claude-code', 'codex', 'gemini']
+    await init(...hosts)
+    const now = tree()
+    older()
+    expect((await init(...hosts)).files).toHaveLength(4)
+    expect(tree()).toEqual(now)
+    older()
+    await init(...hosts, '--remove')
+    expect(tree()).toEqual(before)
   })
 
   test('keeps its permissions', async () => {

@@ -33,7 +33,7 @@ export const codexWiring: Wiring = {
           kind: 'table',
           path: ['mcp_servers', 'punchlist'],
           keys: { command, args },
-          isOurs: keys => isOurServer(keys.get('command'), keys.get('args')),
+          isOurs: keys => isOurServer(keys.get('command'), keys.get('args'), level),
         },
       ]),
       level === 'project' ? skill(root, '.agents/skills') : skill(home, '.agents/skills'),

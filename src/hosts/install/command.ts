@@ -32,9 +32,9 @@ function script(args: string, level: Level, folder: string): string {
   return `${level === 'user' ? 'p=punchlist' : local}; command -v "$p" >/dev/null || exit 0; exec "$p" ${args}`
 }
 
-/** Whether a hook was written by init, whichever level it is for. */
+/** Whether a hook was written by init, of whichever release and level: by how it ends. */
 export function isOurHook(command: unknown, host: string): boolean {
-  return command === hookCommand(host, 'project') || command === hookCommand(host, 'user')
+  return typeof command === 'string' && command.startsWith("sh -c '") && command.endsWith(`exec "$p" hook ${host}'`)
 }
 
 /** Whether a hook calls us, whoever wrote it. */
@@ -42,10 +42,9 @@ export function callsUs(command: unknown, host: string): boolean {
   return typeof command === 'string' && /punchlist/.test(command) && command.includes(`hook ${host}`)
 }
 
-export function isOurServer(command: unknown, args: unknown): boolean {
-  const levels: readonly Level[] = ['project', 'user']
-  return levels.some(level => {
-    const ours = serverCommand(level)
-    return command === ours.command && JSON.stringify(args) === JSON.stringify(ours.args)
-  })
+/** The same for a server. In a project, what init writes for a user was written by somebody else. */
+export function isOurServer(command: unknown, args: unknown, level: Level): boolean {
+  const words: unknown[] = Array.isArray(args) ? args : []
+  if (level === 'user') return command === 'punchlist' && words.length === 1 && words[0] === 'mcp'
+  return command === 'sh' && words.length === 2 && words[0] === '-c' && String(words[1]).endsWith('exec "$p" mcp')
 }

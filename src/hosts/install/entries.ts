@@ -8,8 +8,8 @@ export interface Entry {
   readonly path: readonly string[]
   readonly into: 'object' | 'array'
   readonly value: unknown
-  /** How it stands in a document, if it does. */
-  find(document: unknown): 'there' | 'theirs' | undefined
+  /** How it stands in a document, if it does. `older`: as another release wrote it. */
+  find(document: unknown): 'there' | 'older' | 'theirs' | undefined
 }
 
 /** Several entries of one JSON file. `takes` finds one that init wrote, until there is none. */
@@ -18,25 +18,32 @@ export function entries(
   wanted: readonly Entry[],
   takes: (document: unknown) => Path | undefined,
 ): Piece {
+  const found = (text: string) => {
+    const document = valueOf(readJson(text))
+    return new Set(wanted.map(entry => entry.find(document)))
+  }
+  const take = (text: string) => {
+    let file: string | undefined = text
+    while (file !== undefined) {
+      const ours = takes(valueOf(readJson(file)))
+      if (!ours) break
+      file = withTaken(file, ours)
+    }
+    return file
+  }
   return {
     name,
     root,
     path,
-    put: text => (text === undefined ? made(wanted) : wanted.reduce(added, text)),
-    take(text) {
-      let file: string | undefined = text
-      while (file !== undefined) {
-        const ours = takes(valueOf(readJson(file)))
-        if (!ours) break
-        file = withTaken(file, ours)
-      }
-      return file
+    take,
+    put(text) {
+      const base = text !== undefined && found(text).has('older') ? take(text) : text
+      return base === undefined ? made(wanted) : wanted.reduce(added, base)
     },
     look(text) {
-      const document = valueOf(readJson(text))
-      const found = new Set(wanted.map(entry => entry.find(document)))
-      if (found.has(undefined)) return 'missing'
-      return found.has('theirs') ? 'theirs' : 'there'
+      const stands = found(text)
+      if (stands.has(undefined) || stands.has('older')) return 'missing'
+      return stands.has('theirs') ? 'theirs' : 'there'
     },
   }
 }

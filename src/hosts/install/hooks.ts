@@ -41,7 +41,8 @@ export function hooks({ host, level, root, path, events, limit, flat = false, he
       value: flat ? { ...about, ...handler } : { ...about, hooks: [handler] },
       find(document) {
         const commands = handlersIn(document, event, flat).map(one => one.command)
-        if (commands.some(one => isOurHook(one, host))) return 'there'
+        if (commands.includes(command)) return 'there'
+        if (commands.some(one => isOurHook(one, host))) return 'older'
         return commands.some(one => callsUs(one, host)) ? 'theirs' : undefined
       },
     }

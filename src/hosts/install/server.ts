@@ -9,22 +9,23 @@ export function server(
   value: Readonly<Record<string, unknown>>,
 ): Piece {
   const place = [under, 'punchlist']
+  const level = commandOf(value)[0] === 'punchlist' ? 'user' : 'project'
   const stands = (document: unknown) => {
     const there = inside(document, place)
     if (there === undefined) return undefined
-    return isOurs(there) ? 'there' : 'theirs'
+    if (!isOurServer(...commandOf(there), level)) return 'theirs'
+    return String(commandOf(there)) === String(commandOf(value)) ? 'there' : 'older'
   }
+  const isOurs = (document: unknown) => ['there', 'older'].includes(stands(document) ?? '')
   return entries(
     { name: 'MCP server', root, path },
     [{ path: place, into: 'object', value, find: stands }],
-    document => (stands(document) === 'there' ? place : undefined),
+    document => (isOurs(document) ? place : undefined),
   )
 }
 
 /** OpenCode has command and arguments in one list. */
-function isOurs(value: unknown): boolean {
+function commandOf(value: unknown): [command: unknown, args: unknown] {
   const command = inside(value, ['command'])
-  return Array.isArray(command)
-    ? isOurServer(command[0], command.slice(1))
-    : isOurServer(command, inside(value, ['args']))
+  return Array.isArray(command) ? [command[0], command.slice(1)] : [command, inside(value, ['args'])]
 }

@@ -20,31 +20,32 @@ export function tables({ name, root, path }: Pick<Piece, 'name' | 'root' | 'path
     const there = tablesIn(text)
     return wanted.filter(table => !there.some(one => isSame(one, table)) && !isOnLine(text, table))
   }
+  const take = (text: string) => {
+    let file: string | undefined = text
+    while (file !== undefined) {
+      const ours = tablesIn(file).findLast(one => wanted.some(table => isWritten(one, table)))
+      if (!ours) break
+      file = withoutLines(file, ours.from, ours.to)
+    }
+    return file
+  }
+  const hasOlder = (text: string) =>
+    tablesIn(text).some(one => wanted.some(table => isWritten(one, table) && !isCurrent(one, table)))
   return {
     name,
     root,
     path,
+    take,
     put(text) {
-      const lacking = text === undefined ? wanted : missing(text)
-      for (const table of lacking) if (text !== undefined) refuseInline(text, table)
-      return lacking.reduce<string | undefined>((file, table) => appended(file, written(table)), text)!
-    },
-    take(text) {
-      let file: string | undefined = text
-      for (;;) {
-        const ours = tablesIn(file).findLast(one => wanted.some(table => isWritten(one, table)))
-        if (!ours) return file
-        file = withoutLines(file, ours.from, ours.to)
-        if (file === undefined) return undefined
-      }
+      const base = text !== undefined && hasOlder(text) ? take(text) : text
+      const lacking = base === undefined ? wanted : missing(base)
+      for (const table of lacking) if (base !== undefined) refuseInline(base, table)
+      return lacking.reduce<string | undefined>((file, table) => appended(file, written(table)), base)!
     },
     look(text) {
+      if (missing(text).length > 0 || hasOlder(text)) return 'missing'
       const there = tablesIn(text)
-      const found = wanted.map(
-        table => there.find(one => isWritten(one, table)) ?? there.find(one => isSame(one, table)),
-      )
-      if (missing(text).length > 0) return 'missing'
-      return found.every((one, index) => one && isWritten(one, wanted[index]!)) ? 'there' : 'theirs'
+      return wanted.every(table => there.some(one => isWritten(one, table))) ? 'there' : 'theirs'
     },
   }
 }
@@ -90,6 +91,13 @@ function isSame(found: Found, table: Table): boolean {
 
 function isWritten(found: Found, table: Table): boolean {
   return found.kind === table.kind && String(found.path) === String(table.path) && table.isOurs(found.keys)
+}
+
+/** Whether what it says is what this release would write; numbers may be the user's. */
+function isCurrent({ keys }: Found, table: Table): boolean {
+  return Object.entries(table.keys).every(
+    ([key, value]) => typeof value === 'number' || JSON.stringify(keys.get(key)) === JSON.stringify(value),
+  )
 }
 
 /** Whether a table is there, written in a line of the table above it. */
