@@ -61,7 +61,7 @@ describe('in OpenCode, a session', () => {
     // It is given up after a quarter of a minute; the others go on meanwhile.
     fruitless = await project.session()
     await project.says(fruitless, 'Never finish.')
-  })
+  }, 180_000)
   afterAll(() => server.close())
 
   test('that stops with items open is sent on, and let go when none is', async () => {
