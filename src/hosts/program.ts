@@ -33,6 +33,7 @@ export async function runProgram(command: readonly string[], args: readonly stri
     const stop = () => child.kill('SIGKILL')
     const timer = patient ? undefined : setTimeout(stop, LIMIT_MS)
     signal?.addEventListener('abort', stop)
+    if (signal?.aborted) stop()
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (part: string) => {

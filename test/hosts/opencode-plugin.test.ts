@@ -148,6 +148,8 @@ describe('a call of our own server', () => {
     await hooks['tool.execute.before']({ tool: 'punchlist_create_todo', sessionID: SESSION }, { args })
     expect(LANG).toBe('C')
     expect(args.punchlist_scope).toBe(scopeOf(SESSION, key!))
+    // As openssl does it.
+    expect(scopeOf('ses_1', 'a key')).toBe('ses_1.IQ6mfIYxzrl_WVMoQrkqYTavIvRsoZpbfApXxDp5MSo')
   })
 
   test('of another server is left as it is', async () => {

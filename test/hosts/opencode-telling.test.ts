@@ -100,6 +100,7 @@ describe('our own program', () => {
     const running = runProgram([process.execPath, '-e', 'setInterval(() => {}, 1000)'], [], {
       cwd: '/',
       signal: stop.signal,
+      patient: true,
     })
     stop.abort()
     expect(await running).toMatchObject({ exit: null })

@@ -72,8 +72,9 @@ test.each([
 
 test('a session that was ended by the user, or by an error, is left alone until the user speaks', async () => {
   for (const outcome of ['aborted', 'error']) {
-    const { settles, tell } = await started()
+    const { settles, tell, run } = await started()
     expect([await settles({ outcome }), await settles()]).toEqual([undefined, undefined])
+    expect(await run('status')).toMatchObject({ continuation: [{ session: SESSION, why: outcome }] })
     await tell('input', { source: 'extension', text: 'Go on.' })
     expect(await settles()).toBeUndefined()
     await tell('input', { source: 'interactive', text: 'Go on.' })
