@@ -11,7 +11,12 @@ export const pi: DrivenHost = {
   prepare({ home, project }, model) {
     const provider = { baseUrl: model, api: 'openai-completions', apiKey: 'nobody', models: [{ id: 'scripted' }] }
     put(home, '.pi/agent/models.json', { providers: { scripted: provider } })
-    put(home, '.pi/agent/settings.json', { defaultProvider: 'scripted', defaultModel: 'scripted' })
+    put(home, '.pi/agent/settings.json', {
+      defaultProvider: 'scripted',
+      defaultModel: 'scripted',
+      // What is short is not compacted otherwise.
+      compaction: { keepRecentTokens: 100 },
+    })
     const [node, ...launcher] = PUNCHLIST
     execFileSync(node, [...launcher, 'init', 'pi', '--user', '--yes'], {
       cwd: project,
