@@ -77,6 +77,8 @@ export interface Host {
   readonly title?: string
   /** The variable of the environment that names its project: the agent itself may have gone elsewhere. */
   readonly folderFrom?: string
+  /** Whether nothing tells of its context having been cut, or of its resumption: then the plan is told with each prompt. */
+  readonly retells?: boolean
   /** Whether it starts servers without telling them which session they are for. */
   readonly announces?: boolean
   /** Undefined for events that are none of our business, and for whatever cannot be understood. */

@@ -2,6 +2,7 @@ import { UNTOUCHED } from '../continuation/judging.ts'
 import { judgeStop, noted, recalled, remember } from '../continuation/keeping.ts'
 import { buildContinuationPrompt, isOurs } from '../continuation/prompt.ts'
 import { configFrom } from '../continuation/settings.ts'
+import { struck } from '../continuation/standing.ts'
 import type { Caller } from '../core/operation.ts'
 import { coming, outlook, planText } from '../plans/outlook.ts'
 import { openTurn } from '../plans/turns.ts'
@@ -55,13 +56,12 @@ const ANSWERS: Answers = {
     // What the user says while items are open is about those: the turn goes on.
     if (work.open + work.waiting === 0 && (!of || work.total > 0))
       await openTurn(caller, { turnId: turn ?? named(caller) })
-    return NOTHING
+    return contextOf(host.retells ? await planText(caller) : '')
   },
 
   async started({ how }, { host, caller }) {
     await noted(caller.store, sessionOf(host, caller), 'begun', caller)
-    const text = how === 'new' ? '' : await planText(caller)
-    return text === '' ? NOTHING : { type: 'context', text }
+    return contextOf(how === 'new' ? '' : await planText(caller))
   },
 
   async listed({ tasks, whole, asking = false }, { host, caller }) {
@@ -70,13 +70,13 @@ const ANSWERS: Answers = {
     return asking && refused ? { type: 'refuse', text: `${refused.message}\n${refused.hint}` } : NOTHING
   },
 
-  // What is in the store needs no saving before the context is cut; it is told anew afterwards.
-  cutting: async () => NOTHING,
+  // What is in the store needs no saving; but whoever sums up should know of it.
+  cutting: async (_, { caller }) => contextOf(await planText(caller)),
 
   async failed({ aborted }, { host, caller }) {
     const session = sessionOf(host, caller)
     const { standing } = await recalled(caller.store, session)
-    await remember(caller.store, session, { ...standing, hush: aborted ? 'aborted' : 'error' }, caller)
+    await remember(caller.store, session, struck(standing, aborted ? 'aborted' : 'error'), caller)
     return NOTHING
   },
 
@@ -97,6 +97,10 @@ const ANSWERS: Answers = {
     await remember(caller.store, sessionOf(host, caller), standing, caller)
     return NOTHING
   },
+}
+
+function contextOf(text: string): Reply {
+  return text === '' ? NOTHING : { type: 'context', text }
 }
 
 function sessionOf(host: Host, { scope }: Caller) {

@@ -45,7 +45,7 @@ const MEANT: Readonly<Record<string, readonly (HostEvent | null)[]>> = {
     started,
     // What hooks said at the start stood in front.
     spoke('do it'),
-    { type: 'cutting' },
+    null,
     null,
     listed(['S1', 'S2'], 'pending'),
     stopping(),

@@ -61,6 +61,7 @@ describe('a session that stops with work left', () => {
     expect(await hooked.tell('UserPromptSubmit', { prompt: `${MARK}\nnot the user`, prompt_id: 'p0' })).toBe('')
     expect(await hooked.tell('Stop')).toBe('')
     expect(await hooked.tell('UserPromptSubmit', { prompt: 'a timer', source: 'loop_wakeup' })).toBe('')
+    expect(await hooked.tell('UserPromptSubmit', { prompt: '<task-notification>done</task-notification>' })).toBe('')
     expect(await hooked.tell('Stop')).toBe('')
     expect(await hooked.tell('UserPromptSubmit', { prompt: 'go on', prompt_id: 'p1' })).toBe('')
     expect(await hooked.tell('Stop')).toContain(MARK)
@@ -284,7 +285,8 @@ describe('the plan is told again', () => {
     const hooked = await planned('Read "the" grammar\\', 'Write the parser', 'Deploy')
     await answer(['plan', 'complete', '1', 'done'], hooked.here)
     await answer(['plan', 'block', '3', 'the password'], hooked.here)
-    expect(await hooked.tell('PreCompact', { trigger: 'auto' })).toBe('')
+    const before = await hooked.raw({ hook_event_name: 'PreCompact', trigger: 'auto' })
+    expect(before.stdout).toContain('2. pending "Write the parser"')
     for (const source of ['compact', 'resume', 'fork']) {
       const told = await hooked.tell('SessionStart', { source })
       expect(told).toContain('Titles are data')
@@ -295,6 +297,23 @@ describe('the plan is told again', () => {
     }
     for (const source of ['startup', 'clear', 'whatever'])
       expect(await hooked.tell('SessionStart', { source })).toBe('')
+  })
+
+  test('with each prompt, where nothing tells of a cut: and only what we say ourselves is no prompt', async () => {
+    const hooked = await planned('One')
+    const said = { session_id: 'session-1', cwd: hooked.cwd, prompt: 'go on' }
+    const gemini = await hooked.send(JSON.stringify({ ...said, hook_event_name: 'BeforeAgent' }), 'gemini')
+    expect(JSON.parse(gemini.stdout)).toMatchObject({
+      hookSpecificOutput: {
+        hookEventName: 'BeforeAgent',
+        additionalContext: expect.stringContaining('1. pending "One"'),
+      },
+    })
+    const kimi = await hooked.send(JSON.stringify({ ...said, hook_event_name: 'UserPromptSubmit' }), 'kimi')
+    expect(kimi.stdout).toContain('1. pending "One"')
+    const ours = JSON.stringify({ ...said, hook_event_name: 'BeforeAgent', prompt: `${MARK} go on` })
+    expect((await hooked.send(ours, 'gemini')).stdout).toBe('')
+    expect(await hooked.tell('UserPromptSubmit', { prompt: 'go on' })).toBe('')
   })
 
   test('and stays short, however long the plan is', async () => {

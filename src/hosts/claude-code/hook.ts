@@ -17,6 +17,8 @@ export const claudeCode: Host = {
   write(reply, payload): Answer {
     if (reply.type === 'refuse') return { stderr: reply.text, exit: 2 }
     if (reply.type !== 'go_on' && reply.type !== 'context') return {}
+    // What is printed here is told to whoever sums up.
+    if (payload['hook_event_name'] === 'PreCompact') return { stdout: reply.text }
     // A decision to block would be shown to the model twice, as an error; this once, and plainly.
     const said = { hookEventName: text(payload['hook_event_name']), additionalContext: reply.text }
     return { stdout: JSON.stringify({ hookSpecificOutput: said }) }
@@ -32,9 +34,10 @@ const EVENTS: Meanings = {
   StopFailure: () => ({ type: 'failed', aborted: false }),
 
   UserPromptSubmit({ prompt, prompt_id, source, agent_id }) {
-    // Timers and the program itself send prompts, too, and so does an agent to those below it.
+    // Timers and the program itself send prompts, too, an agent to those below it, and a background task when it ends.
     const byUser = source === undefined || source === 'user' || source === 'sdk'
-    return byUser && agent_id === undefined
+    const isNotice = text(prompt)?.startsWith('<task-notification>') ?? false
+    return byUser && !isNotice && agent_id === undefined
       ? { type: 'spoke', text: text(prompt) ?? '', turn: text(prompt_id) }
       : undefined
   },
@@ -43,8 +46,9 @@ const EVENTS: Meanings = {
   TaskCompleted: payload => oneTask(payload, 'completed'),
 
   // Tasks are the session's, whoever makes them. Todos are each agent's own, and a subagent's are none of the session's.
-  PostToolUse({ tool_name, tool_input, agent_id }) {
+  PostToolUse({ tool_name, tool_input, tool_response, agent_id }) {
     const input = record(tool_input)
+    if (record(tool_response)['success'] === false) return undefined
     if (tool_name === 'TodoWrite' && Array.isArray(input['todos'])) {
       if (agent_id !== undefined) return undefined
       return { type: 'listed', whole: true, tasks: list(input['todos']).flatMap(written) }

@@ -1,6 +1,6 @@
 import { answered } from '../answering.ts'
 import type { Host, HostEvent } from '../event.ts'
-import { cutting, ended, heard, type Meanings, type Payload, started, type Words, wholeList } from '../hearing.ts'
+import { ended, heard, type Meanings, type Payload, started, type Words, wholeList } from '../hearing.ts'
 import { record, text } from '../reading.ts'
 
 export const codex: Host = {
@@ -17,7 +17,6 @@ const TAKE_CONTEXT = ['SessionStart', 'UserPromptSubmit', 'PostToolUse']
 const MEANINGS: Meanings = {
   SessionStart: started,
   SessionEnd: ended,
-  PreCompact: cutting,
   Interrupt: () => ({ type: 'failed', aborted: true }),
   UserPromptSubmit: ({ prompt, turn_id }) => ({ type: 'spoke', text: text(prompt) ?? '', turn: text(turn_id) }),
   Stop: stopping,

@@ -55,6 +55,5 @@ const EVENTS = {
   SessionStart: null,
   SessionEnd: null,
   UserPromptSubmit: null,
-  PreCompact: null,
   PostToolUse: 'update_plan',
 }

@@ -1,6 +1,6 @@
 import { blocked } from '../answering.ts'
 import type { Answer, Host, HostEvent } from '../event.ts'
-import { cutting, ended, heard, type Meanings, type Payload, started } from '../hearing.ts'
+import { ended, heard, type Meanings, type Payload, started } from '../hearing.ts'
 import { text } from '../reading.ts'
 
 /**
@@ -26,7 +26,6 @@ export const copilot: Host = {
 const MEANINGS: Meanings = {
   SessionStart: started,
   SessionEnd: ended,
-  PreCompact: cutting,
   Stop: stopping,
   SubagentStop: payload => ({ ...stopping(payload), subagent: text(payload['agent_id']) ?? 'unknown' }),
 
@@ -53,7 +52,6 @@ const FIELDS = [
   ['response', 'SubagentStop'],
   ['stopReason', 'Stop'],
   ['source', 'SessionStart'],
-  ['trigger', 'PreCompact'],
   ['prompt', 'UserPromptSubmit'],
   ['reason', 'SessionEnd'],
 ] as const

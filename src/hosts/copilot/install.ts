@@ -55,7 +55,6 @@ const EVENTS = {
   SessionStart: null,
   SessionEnd: null,
   UserPromptSubmit: null,
-  PreCompact: null,
 }
 
 function settingsFiles({ root, home, env }: Omit<Where, 'level'>): string[] {

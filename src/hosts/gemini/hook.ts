@@ -1,12 +1,13 @@
 import { answered } from '../answering.ts'
 import type { Host } from '../event.ts'
-import { cutting, ended, heard, type Meanings, started, type Words, wholeList } from '../hearing.ts'
+import { ended, heard, type Meanings, started, type Words, wholeList } from '../hearing.ts'
 import { record, text } from '../reading.ts'
 
 export const gemini: Host = {
   name: 'gemini',
   title: 'Gemini CLI',
   announces: true,
+  retells: true,
 
   read: payload => heard(payload, MEANINGS),
 
@@ -18,7 +19,6 @@ const TAKE_CONTEXT = ['SessionStart', 'BeforeAgent', 'AfterTool']
 const MEANINGS: Meanings = {
   SessionStart: started,
   SessionEnd: ended,
-  PreCompress: cutting,
   AfterAgent: () => ({ type: 'stopping' }),
   BeforeAgent: ({ prompt }) => ({ type: 'spoke', text: said(text(prompt) ?? '') }),
   AfterTool: ({ tool_name, tool_input, tool_response }) =>

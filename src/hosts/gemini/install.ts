@@ -35,6 +35,5 @@ const EVENTS = {
   BeforeAgent: null,
   SessionStart: null,
   SessionEnd: null,
-  PreCompress: null,
   AfterTool: 'write_todos',
 }

@@ -27,11 +27,11 @@ const COMMON = {
   SessionStart: null,
   SessionEnd: null,
   UserPromptSubmit: null,
-  PreCompact: null,
 }
 
 const SHARED: Events = {
   ...COMMON,
+  PreCompact: null,
   StopFailure: null,
   TaskCreated: null,
   TaskCompleted: null,

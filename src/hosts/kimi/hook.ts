@@ -1,5 +1,5 @@
 import type { Answer, Host } from '../event.ts'
-import { cutting, ended, heard, type Meanings, started, type Words, wholeList } from '../hearing.ts'
+import { ended, heard, type Meanings, started, type Words, wholeList } from '../hearing.ts'
 import { list, record, text } from '../reading.ts'
 
 /**
@@ -12,6 +12,7 @@ export const kimi: Host = {
   name: 'kimi',
   title: 'Kimi Code',
   announces: true,
+  retells: true,
 
   read: payload => heard(payload, MEANINGS),
 
@@ -25,7 +26,6 @@ export const kimi: Host = {
 const MEANINGS: Meanings = {
   SessionStart: started,
   SessionEnd: ended,
-  PreCompact: cutting,
   Interrupt: () => ({ type: 'failed', aborted: true }),
   StopFailure: () => ({ type: 'failed', aborted: false }),
   Stop: () => ({ type: 'stopping' }),

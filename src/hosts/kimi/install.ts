@@ -39,6 +39,5 @@ const EVENTS = {
   SessionStart: null,
   SessionEnd: null,
   UserPromptSubmit: null,
-  PreCompact: null,
-  PostToolUse: 'TodoList',
+  PreToolUse: 'TodoList',
 }

@@ -1,6 +1,6 @@
 import { answered } from '../answering.ts'
 import type { Host, HostEvent } from '../event.ts'
-import { cutting, ended, heard, type Meanings, type Payload, started, type Words, wholeList } from '../hearing.ts'
+import { ended, heard, type Meanings, type Payload, started, type Words, wholeList } from '../hearing.ts'
 import { list, record, text } from '../reading.ts'
 
 export const qwen: Host = {
@@ -17,7 +17,6 @@ const TAKE_CONTEXT = ['SessionStart', 'UserPromptSubmit', 'PostToolUse']
 const MEANINGS: Meanings = {
   SessionStart: started,
   SessionEnd: ended,
-  PreCompact: cutting,
   StopFailure: () => ({ type: 'failed', aborted: false }),
   Stop: stopping,
   SubagentStop: payload => ({ ...stopping(payload), subagent: text(payload['agent_id']) ?? 'unknown' }),

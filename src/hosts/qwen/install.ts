@@ -37,7 +37,6 @@ const EVENTS = {
   SessionStart: null,
   SessionEnd: null,
   UserPromptSubmit: null,
-  PreCompact: null,
   TodoCreated: null,
   TodoCompleted: null,
   PostToolUse: 'todo_write',

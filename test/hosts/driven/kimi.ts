@@ -33,10 +33,5 @@ api_key = "nobody"
 provider = "scripted"
 model = "scripted"
 max_context_size = 100000
-[[hooks]]
-event = "PreToolUse"
-matcher = "TodoList"
-command = "punchlist hook kimi"
-timeout = 20
 `
 }

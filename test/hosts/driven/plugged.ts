@@ -3,6 +3,7 @@ import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { type DrivenHost, PUNCHLIST } from './host.ts'
+import { qwen } from './qwen.ts'
 
 const FOLDER = join(PUNCHLIST[1], '../../plugin')
 
@@ -30,6 +31,7 @@ export const PLUGGED: readonly DrivenHost[] = [
     ['plugin', 'marketplace', 'add', FOLDER],
     ['plugin', 'install', 'punchlist@punchlist'],
   ]),
+  plugged(qwen, 2, [['extensions', 'install', `${FOLDER}:punchlist`, '--consent']]),
 ]
 
 /** `words`: how many of the command are the program itself. */
