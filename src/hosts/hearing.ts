@@ -47,6 +47,13 @@ const HOW: ReadonlyMap<string, 'resumed' | 'cut'> = new Map([
 export const ended = (): HostEvent => ({ type: 'ended' })
 export const cutting = (): HostEvent => ({ type: 'cutting' })
 
+/** How many of a host's background tasks run, or wait to. */
+export function unfinished(tasks: unknown): number {
+  return list(tasks).filter(task => !OVER.has(String(record(task)['status']))).length
+}
+
+const OVER = new Set(['completed', 'failed', 'killed', 'cancelled', 'stopped'])
+
 /** The whole list of a host; undefined where it is none, or where an entry says nothing. */
 export function wholeList(entries: unknown, words: Words): Extract<HostEvent, { type: 'listed' }> | undefined {
   if (!Array.isArray(entries) || entries.length > MOST) return undefined

@@ -95,7 +95,8 @@ const ANSWERS: Answers = {
 
   async remember({ standing }, { host, caller }) {
     await remember(caller.store, sessionOf(host, caller), standing, caller)
-    return NOTHING
+    // Said aloud: who hears nothing cannot tell whether it was written.
+    return { type: 'answer', value: 'remembered' }
   },
 }
 

@@ -51,10 +51,9 @@ function plain({ key, title, context, status }: HostTask): HostTask {
       .toWellFormed()
       .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
       .trim()
-  // oxlint-disable-next-line no-control-regex -- finding them is the point
   const prose = context
     ?.toWellFormed()
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f]+/g, ' ')
+    .replace(/[^\P{Cc}\n\t]+/gu, ' ')
     .slice(0, 32_768)
   return { key: line(key).slice(0, 500), title: line(title).slice(0, 500), context: prose, status }
 }

@@ -59,7 +59,7 @@ describe('the plugin folder is one that', () => {
     expect(run('codex', 'plugin', 'marketplace', 'add', PLUGIN)).toMatchObject({ status: 0 })
     expect(run('codex', 'plugin', 'add', 'punchlist@punchlist')).toMatchObject({ status: 0 })
     const { hooks, warnings, errors } = (await hooksAsListed(join(PROGRAMS, '.bin/codex'), project, env)) as Listed
-    expect(hooks).toHaveLength(8)
+    expect(hooks).toHaveLength(7)
     expect(hooks.map(({ source }) => source)).toEqual(hooks.map(() => 'plugin'))
     expect([...warnings, ...errors]).toEqual([])
   })

@@ -1,5 +1,5 @@
 import type { Answer, Host, HostEvent, HostTask } from '../event.ts'
-import { cutting, ended, type Meanings, type Payload, started } from '../hearing.ts'
+import { cutting, ended, type Meanings, type Payload, started, unfinished } from '../hearing.ts'
 import { list, record, text } from '../reading.ts'
 
 export const claudeCode: Host = {
@@ -58,16 +58,13 @@ const EVENTS: Meanings = {
 }
 
 function stopping(payload: Payload): Extract<HostEvent, { type: 'stopping' }> {
-  const running = list(payload['background_tasks']).filter(task => !OVER.includes(String(record(task)['status'])))
   return {
     type: 'stopping',
     agent: text(payload['agent_type']),
-    background: running.length + list(payload['session_crons']).length,
+    background: unfinished(payload['background_tasks']) + list(payload['session_crons']).length,
     planning: payload['permission_mode'] === 'plan',
   }
 }
-
-const OVER = ['completed', 'failed', 'killed', 'cancelled', 'stopped']
 
 function oneTask(payload: Payload, status: 'pending' | 'completed'): HostEvent | undefined {
   const key = text(payload['task_id'])

@@ -1,6 +1,6 @@
 import { answered } from '../answering.ts'
 import type { Host, HostEvent } from '../event.ts'
-import { ended, heard, type Meanings, type Payload, started, type Words, wholeList } from '../hearing.ts'
+import { ended, heard, type Meanings, type Payload, started, unfinished, type Words, wholeList } from '../hearing.ts'
 import { list, record, text } from '../reading.ts'
 
 export const qwen: Host = {
@@ -34,16 +34,13 @@ const MEANINGS: Meanings = {
 }
 
 function stopping(payload: Payload): Extract<HostEvent, { type: 'stopping' }> {
-  const running = list(payload['background_tasks']).filter(task => !OVER.has(String(record(task)['status'])))
   return {
     type: 'stopping',
     agent: text(payload['agent_type']),
-    background: running.length + list(payload['crons']).length,
+    background: unfinished(payload['background_tasks']) + list(payload['crons']).length,
     planning: payload['permission_mode'] === 'plan',
   }
 }
-
-const OVER = new Set(['completed', 'failed', 'cancelled', 'killed', 'stopped'])
 
 /** Told once for each entry that changed, before it is written and after; always with the whole list. */
 function changed({ all_todos, phase }: Payload): HostEvent | undefined {
