@@ -46,16 +46,14 @@ const MOST = 1_000
 
 /** What a model wrote into another list obeys the rules of this one. */
 function plain({ key, title, context, status }: HostTask): HostTask {
-  const line = (text: string) =>
-    text
-      .toWellFormed()
-      .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-      .trim()
-  const prose = context
-    ?.toWellFormed()
-    .replace(/[^\P{Cc}\n\t]+/gu, ' ')
-    .slice(0, 32_768)
-  return { key: line(key).slice(0, 500), title: line(title).slice(0, 500), context: prose, status }
+  const line = (text: string) => sound(text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim(), 500)
+  const prose = context && sound(context.replace(/[^\P{Cc}\n\t]+/gu, ' '), 32_768)
+  return { key: line(key), title: line(title), context: prose, status }
+}
+
+/** Cut off, and without half characters. */
+function sound(text: string, most: number): string {
+  return text.slice(0, most).toWellFormed()
 }
 
 /** By what the host calls them: the items of the present turn that stand for tasks of its list, the last of each name. */

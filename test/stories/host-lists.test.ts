@@ -61,6 +61,15 @@ describe("Claude Code's own tasks are items of the plan", () => {
     expect(await brief(hooked)).toEqual(['pending One', 'completed Two'])
   })
 
+  test('and are cut to what a plan takes', async () => {
+    const hooked = session()
+    const long = `${'x'.repeat(499)}\u{1f600}${'y'.repeat(40_000)}`
+    await hooked.tell('TaskCreated', created('1', long, `${long}\u0000`))
+    const [item] = await plan(hooked)
+    expect(item!.title).toBe(`${'x'.repeat(499)}\ufffd`)
+    expect(item!.context).toHaveLength(32_768)
+  })
+
   test('and a new subject is a new title', async () => {
     const hooked = session()
     await hooked.tell('TaskCreated', created('1', 'One'))
