@@ -7,6 +7,7 @@ export default defineConfig({
     globalSetup: ['test/support/build-setup.ts', 'test/hosts/programs-setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Much of their time is spent waiting, for the programs and for countdowns.
+    maxWorkers: 3,
   },
 })

@@ -133,14 +133,16 @@ function copyOf(root: string): string {
   return copy
 }
 
-/** Two at a time: there are two cores. */
-async function each<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+/** Two at a time: there are two cores. More where most of the time is spent waiting. */
+async function each<T>(all: readonly T[], work: (one: T) => Promise<void>, atOnce = 2): Promise<void> {
   const rest = [...all]
   const worker = async () => {
     for (let one; (one = rest.shift()) !== undefined; ) await work(one)
   }
-  await Promise.all([worker(), worker()])
+  await Promise.all(Array.from({ length: atOnce }, worker))
 }
+
+const FROZEN_AT_ONCE = 5
 
 describe.each(Object.keys(BEFORE))(
   '%s',
@@ -198,33 +200,37 @@ describe.each(['complete'])(
       const [id = ''] = args
       const points = await pointsOf([copyOf(root), verb, ...args], join(scratch(), 'trace'))
       const wrong: Record<string, unknown> = {}
-      await each(points, async point => {
-        const copy = copyOf(root)
-        const store = await filesOf(copy)
-        const ready = Promise.withResolvers<void>()
-        const running = struck([copy, verb, ...args], point, 'delay_enter=1500000', () => ready.resolve())
-        await ready.promise
-        await sleep(200)
-        const taken = await move(store, task, { id, to: 'to_execute', ...stamp('boss') }).then(
-          () => true,
-          () => false,
-        )
-        const theirs = taken ? await claimTask(store, 'other', 60_000, id) : undefined
-        if (theirs) await endTask(store, theirs, 'completed', 'other')
-        const ran = await running
-        const item = (await store.find(task, { where: { id } }))[0]
-        const ends = verb === 'complete' ? 'completed' : 'error'
-        const right = taken
-          ? item?.status === 'completed' && ran.status !== 0 && ran.stderr.includes('no longer yours')
-          : item?.status === ends && ran.status === 0
-        const places = Object.entries(placesOf(copy)).filter(([, where]) => where.length !== 1)
-        const told = (await store.events({ of: { kind: task, id } })).filter(
-          ({ from, to }) => to === ends && from !== to,
-        )
-        if (!right || places.length > 0 || told.length !== (taken && verb === 'fail' ? 0 : 1))
-          wrong[`${point.call} ${point.n}`] = { taken, status: item?.status, ran, places, told }
-        await store.close()
-      })
+      await each(
+        points,
+        async point => {
+          const copy = copyOf(root)
+          const store = await filesOf(copy)
+          const ready = Promise.withResolvers<void>()
+          const running = struck([copy, verb, ...args], point, 'delay_enter=1500000', () => ready.resolve())
+          await ready.promise
+          await sleep(200)
+          const taken = await move(store, task, { id, to: 'to_execute', ...stamp('boss') }).then(
+            () => true,
+            () => false,
+          )
+          const theirs = taken ? await claimTask(store, 'other', 60_000, id) : undefined
+          if (theirs) await endTask(store, theirs, 'completed', 'other')
+          const ran = await running
+          const item = (await store.find(task, { where: { id } }))[0]
+          const ends = verb === 'complete' ? 'completed' : 'error'
+          const right = taken
+            ? item?.status === 'completed' && ran.status !== 0 && ran.stderr.includes('no longer yours')
+            : item?.status === ends && ran.status === 0
+          const places = Object.entries(placesOf(copy)).filter(([, where]) => where.length !== 1)
+          const told = (await store.events({ of: { kind: task, id } })).filter(
+            ({ from, to }) => to === ends && from !== to,
+          )
+          if (!right || places.length > 0 || told.length !== (taken && verb === 'fail' ? 0 : 1))
+            wrong[`${point.call} ${point.n}`] = { taken, status: item?.status, ran, places, told }
+          await store.close()
+        },
+        FROZEN_AT_ONCE,
+      )
       expect(wrong).toEqual({})
     })
   },
@@ -236,24 +242,28 @@ test('a heartbeat that was answered holds, wherever somebody is frozen who takes
   const [id = '', token = ''] = args
   const points = await pointsOf([copyOf(root), 'takeover', ...args], join(scratch(), 'trace'))
   const outcomes: Record<string, unknown> = {}
-  await each(points, async point => {
-    const copy = copyOf(root)
-    const store = await filesOf(copy)
-    const ready = Promise.withResolvers<void>()
-    const running = struck([copy, 'takeover', ...args], point, 'delay_enter=1500000', () => ready.resolve())
-    await ready.promise
-    await sleep(200)
-    const answered = async (work: Promise<unknown>) =>
-      await work.then(
-        () => 'ok',
-        (error: { code?: string }) => error.code,
-      )
-    const beat = await answered(store.renew(task, id, Number(token), 60_000))
-    const ran = await running
-    const done = await answered(endTask(store, { id, token: Number(token) }, 'completed'))
-    outcomes[`${point.call} ${point.n}`] = { beat, done, taken: ran.status === 0 }
-    await store.close()
-  })
+  await each(
+    points,
+    async point => {
+      const copy = copyOf(root)
+      const store = await filesOf(copy)
+      const ready = Promise.withResolvers<void>()
+      const running = struck([copy, 'takeover', ...args], point, 'delay_enter=1500000', () => ready.resolve())
+      await ready.promise
+      await sleep(200)
+      const answered = async (work: Promise<unknown>) =>
+        await work.then(
+          () => 'ok',
+          (error: { code?: string }) => error.code,
+        )
+      const beat = await answered(store.renew(task, id, Number(token), 60_000))
+      const ran = await running
+      const done = await answered(endTask(store, { id, token: Number(token) }, 'completed'))
+      outcomes[`${point.call} ${point.n}`] = { beat, done, taken: ran.status === 0 }
+      await store.close()
+    },
+    FROZEN_AT_ONCE,
+  )
   const held = { beat: 'ok', done: 'ok', taken: false }
   const lost = { beat: 'lease_lost', done: 'lease_lost', taken: true }
   for (const [point, outcome] of Object.entries(outcomes)) expect([held, lost], point).toContainEqual(outcome)

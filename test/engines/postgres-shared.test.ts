@@ -71,7 +71,14 @@ describe('a schema', () => {
     await expect(open()).rejects.toMatchObject({ code: 'newer_schema', details: { version: 99 } })
     expect(await store.find(kind, {})).toEqual([])
     const { rows } = await other.query(`SELECT version FROM "${schema}".migrations ORDER BY version`)
-    expect(rows).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }, { version: 4 }, { version: 99 }])
+    expect(rows).toEqual([
+      { version: 1 },
+      { version: 2 },
+      { version: 3 },
+      { version: 4 },
+      { version: 5 },
+      { version: 99 },
+    ])
   })
 
   test('that is up to date is opened without writing, and a write that is not allowed is a problem', async () => {
