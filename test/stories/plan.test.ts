@@ -189,6 +189,33 @@ describe.each(Object.entries(ENGINES))('a plan, from the command line, on %s', (
     expect(await answer(['log'], { cwd })).toEqual(log)
   })
 
+  test('an item that waits for a person is not given out, comes next for nobody, and can be taken up by name', async () => {
+    const cwd = scratch()
+    await answer(['plan', 'add', 'Deploy', 'Announce', 'Rest'], { cwd })
+    await answer(['plan', 'start', '1'], { cwd })
+    expect(await answer(['plan', 'block', '1', 'the password'], { cwd })).toMatchObject({
+      status: 'pending',
+      needs: 'the password',
+      remaining: 3,
+      next: [{ title: 'Announce' }, { title: 'Rest' }],
+    })
+    expect(await answer(['plan', 'block', '1', 'the password'], { cwd })).toMatchObject({ needs: 'the password' })
+    expect(await answer(['plan', 'start'], { cwd })).toMatchObject({ title: 'Announce' })
+    expect(await answer(['plan', 'start'], { cwd })).toMatchObject({ title: 'Rest', next: [{ title: 'Announce' }] })
+    expect(await refusal(['plan', 'start'], { cwd })).toMatchObject({ status: 3, code: 'nothing_to_do' })
+    const list = async () => (await answer<Listed>(['plan', 'list'], { cwd })).items.map(({ needs }) => needs)
+    expect(await list()).toEqual(['the password', null, null])
+    expect(await answer(['plan', 'start', '1'], { cwd })).toMatchObject({ status: 'in_progress' })
+    expect(await list()).toEqual([null, null, null])
+    await answer(['plan', 'block', '2', 'a reviewer'], { cwd })
+    expect(await answer(['plan', 'unblock', '2'], { cwd })).toMatchObject({ status: 'pending', title: 'Announce' })
+    await answer(['plan', 'block', '2', 'a reviewer'], { cwd })
+    await answer(['plan', 'complete', '2', 'somebody else did it'], { cwd })
+    expect(await refusal(['plan', 'block', '2', 'x'], { cwd })).toMatchObject({ status: 5, code: 'move_refused' })
+    expect(await refusal(['plan', 'block', '9', 'x'], { cwd })).toMatchObject({ status: 4 })
+    expect(await refusal(['plan', 'block', '1'], { cwd })).toMatchObject({ status: 2, message: 'needs: is missing' })
+  })
+
   test('an item someone works on is not given to someone else', async () => {
     const cwd = scratch()
     await answer(['plan', 'add', 'A', 'B'], { cwd })
