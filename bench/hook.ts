@@ -6,7 +6,7 @@ import { open } from '../src/index.ts'
 import { ms, type Row } from './measure.ts'
 
 const PROGRAM = join(import.meta.dirname, '../bin/punchlist.js')
-const ROUNDS = 15
+const ROUNDS = 25
 const AT_ONCE = 5
 
 /** What a hook costs at the end of a turn, against a Node that does nothing. */

@@ -11,7 +11,7 @@ if (Number(process.versions.node.split('.')[0]) >= OLDEST) {
   require('node:module').enableCompileCache()
   // A hook is started by its host at every turn: it has a short way in. Typed by a person it is a command like the others.
   const hook = process.argv[2] === 'hook' && process.argv.length === 4 && !process.argv[3].startsWith('-')
-  require(hook ? '../dist/hook/cli/hook-bin.cjs' : '../dist/program/cli/bin.cjs')
+  require(hook ? '../dist/hook/engines/sqlite/hook-bin.cjs' : '../dist/program/cli/bin.cjs')
 } else {
   handOver()
 }

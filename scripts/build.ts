@@ -26,6 +26,15 @@ const SHARED: Groups = [
   { name: 'text', test: /\/src\/core\/(?:markdown\.ts|splices\.ts|yaml\/)/ },
 ]
 
+// The same for hooks: what each of them needs, the host that calls most often, and the engine that most have. It lies
+// where that engine looks for its migrations.
+const HOOK: Groups = [
+  {
+    name: 'hook',
+    test: /\/src\/(?:core\/(?:completion|id|keeping|lifecycle|move|parts|problem|text)\.ts|continuation\/|plans\/(?:outlook|record|turns)\.ts|hosts\/(?:answering|hearing|hook|hosts|reading|scoping|claude-code\/hook)\.ts|cli\/|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|open\.ts|workspace\.ts)/,
+  },
+]
+
 // Built beside and renamed into place: a command that starts meanwhile finds the old build or the new one, never half of one.
 const fresh = join(root, `dist.${process.pid}`)
 process.on('exit', () => rmSync(fresh, { recursive: true, force: true }))
@@ -35,7 +44,7 @@ const chunks = [
   ...(await alone('pi.js', 'src/hosts/pi/extension.ts')),
   ...(await bundle(join(fresh, 'program'), 'cjs', { 'cli/bin': 'src/cli/bin.ts' }, SHARED)),
   // By itself: what it shares with the commands would come with what only those need.
-  ...(await bundle(join(fresh, 'hook'), 'cjs', { 'cli/hook-bin': 'src/cli/hook-bin.ts' })),
+  ...(await bundle(join(fresh, 'hook'), 'cjs', { 'engines/sqlite/hook-bin': 'src/cli/hook-bin.ts' }, HOOK)),
 ]
 writeFileSync(join(fresh, 'NOTICES.md'), notices(chunks))
 types()

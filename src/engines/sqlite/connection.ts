@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { Problem } from '../../core/problem.ts'
 import { refuseNetwork } from './network.ts'
 import { isBusy, problemFor } from './problems.ts'
@@ -37,11 +37,13 @@ export class Connection {
     refuseOldSqlite()
     this.path = path
     this.busyMs = options.busyMs ?? 30_000
+    // A hook that has nothing to look up does not load it.
+    const sqlite = process.getBuiltinModule('node:sqlite')
     this.db = this.guarded(() => {
       const settings = { timeout: 0, enableForeignKeyConstraints: true, allowExtension: false }
-      if (options.frozen) return new DatabaseSync(frozen(path), { ...settings, readOnly: true })
+      if (options.frozen) return new sqlite.DatabaseSync(frozen(path), { ...settings, readOnly: true })
       if (path !== ':memory:') prepareFile(path)
-      return new DatabaseSync(path, settings)
+      return new sqlite.DatabaseSync(path, settings)
     })
     this.durability = options.durability ?? 'full'
     this.patiently(() => this.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY'))
