@@ -24,7 +24,7 @@ export async function hook(name: string, env: Environment, cwd: string): Promise
     const payload = parsed(standardInput())
     const host = payload && (await hostFor(name, env, payload))
     if (payload && !host) throw new Error(`There is no host ${JSON.stringify(name.slice(0, 40))}`)
-    told = host && readable(host.read(payload))
+    told = host && readable(within(host, host.read(payload), env))
     return host && told ? await answer(host, told, payload, env, cwd) : {}
   } catch (error) {
     const { noteFailure } = await import('../hosts/failing.ts')
@@ -69,6 +69,12 @@ async function answer(
   } finally {
     await door.close()
   }
+}
+
+/** A conversation that was named for everything that is started there is the server's as well, and so the hook's. */
+function within({ sheds = false }: Host, told: Told | undefined, env: Environment): Told | undefined {
+  const named = env['PUNCHLIST_CONVERSATION'] || env['PUNCHLIST_SESSION']
+  return told && named && !sheds ? { ...told, session: named } : told
 }
 
 /** A session's name is a key and nothing else, but it is shown to people. */

@@ -77,6 +77,8 @@ export interface Host {
   readonly title?: string
   /** The variable of the environment that names its project: the agent itself may have gone elsewhere. */
   readonly folderFrom?: string
+  /** Whether the servers that it starts are given nothing of its environment: a conversation that is named there is not theirs. */
+  readonly sheds?: boolean
   /** Whether nothing tells of its context having been cut, or of its resumption: then the plan is told with each prompt. */
   readonly retells?: boolean
   /** Whether it starts servers without telling them which session they are for. */

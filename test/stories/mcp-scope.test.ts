@@ -80,6 +80,18 @@ describe('the session that a plan belongs to comes from the host', () => {
     expect(await titles(cwd, 'mine')).toEqual(['One'])
   })
 
+  test('and the hook then looks at the same plan, unless the host keeps its environment from the server', async () => {
+    const cwd = scratch()
+    const env = { HOME: cwd, PUNCHLIST_CONVERSATION: 'mine' }
+    await make(await server(cwd, env), 'One')
+    const hooked = new Hooked(cwd, 'hosts', env)
+    expect(await hooked.tell('Stop')).toContain('1 remaining')
+    const stop = JSON.stringify({ session_id: 'hosts', cwd, hook_event_name: 'Stop' })
+    expect((await hooked.send(stop, 'codex')).stdout).toBe('')
+    await make(await server(cwd), 'Two', { meta: { 'x-codex-turn-metadata': { session_id: 'hosts' } } })
+    expect((await hooked.send(stop, 'codex')).stdout).toContain('1 remaining')
+  })
+
   test('by the process that both the hook and the server descend from, where the host says nothing', async () => {
     const cwd = scratch()
     mkdirSync(join(cwd, '.git'))

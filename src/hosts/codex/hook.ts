@@ -6,6 +6,7 @@ import { record, text } from '../reading.ts'
 export const codex: Host = {
   name: 'codex',
   title: 'Codex',
+  sheds: true,
 
   read: payload => heard(payload, MEANINGS),
 
