@@ -2,6 +2,7 @@ import { existsSync, readSync } from 'node:fs'
 import { type Answer, type Host, type Told } from '../hosts/event.ts'
 import { replyTo } from '../hosts/hook.ts'
 import { hostNamed } from '../hosts/hosts.ts'
+import { conversationNamed } from '../hosts/scoping.ts'
 import { StoreDoor } from '../open.ts'
 import { findWorkspace } from '../workspace.ts'
 import { callerFor, isName } from './scope.ts'
@@ -73,7 +74,7 @@ async function answer(
 
 /** A conversation that was named for everything that is started there is the server's as well, and so the hook's. */
 function within({ sheds = false }: Host, told: Told | undefined, env: Environment): Told | undefined {
-  const named = env['PUNCHLIST_CONVERSATION'] || env['PUNCHLIST_SESSION']
+  const named = conversationNamed(env)
   return told && named && !sheds ? { ...told, session: named } : told
 }
 

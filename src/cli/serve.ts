@@ -1,5 +1,5 @@
 import { Problem } from '../core/problem.ts'
-import { sessionFrom, sessionOfCall } from '../hosts/scoping.ts'
+import { conversationNamed, sessionFrom, sessionOfCall } from '../hosts/scoping.ts'
 import { type Call, serverFactory } from '../mcp/server.ts'
 import { StoreDoor } from '../open.ts'
 import { ROOM_NAMES, toolsOf } from '../operations.ts'
@@ -50,7 +50,7 @@ async function meantByHost(
   { conversation, session }: GlobalFlags,
   env: Surroundings['env'],
 ): Promise<{ session?: string | undefined; cwd?: string | undefined }> {
-  if (conversation ?? session ?? (env['PUNCHLIST_CONVERSATION'] || env['PUNCHLIST_SESSION'])) return {}
+  if (conversation ?? session ?? conversationNamed(env)) return {}
   const own = sessionFrom(env)
   const { announcedSession, folderOf } = await import('../hosts/sessions.ts')
   // Some hosts start the server of a plugin in the folder of the plugin.

@@ -10,6 +10,11 @@ export interface HostCall {
   readonly sent: unknown
 }
 
+/** The conversation that somebody has named for everything that is started there: it comes before any session of a host. */
+export function conversationNamed(env: Environment): string | undefined {
+  return text(env['PUNCHLIST_CONVERSATION']) ?? text(env['PUNCHLIST_SESSION'])
+}
+
 /** What hosts put into the environment of the programs they start. */
 const SESSION_VARIABLES = ['CLAUDE_CODE_SESSION_ID', 'QWEN_CODE_SESSION_ID', 'COPILOT_AGENT_SESSION_ID']
 

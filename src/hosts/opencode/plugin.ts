@@ -2,6 +2,7 @@ import { isOurs } from '../../continuation/prompt.ts'
 import type { HostEvent, HostTask } from '../event.ts'
 import { ownCommand, runProgram } from '../program.ts'
 import { list, record, text } from '../reading.ts'
+import { conversationNamed } from '../scoping.ts'
 import { talkThrough } from '../talk.ts'
 import { type Client, openCode } from './client.ts'
 import { continuing } from './continuing.ts'
@@ -119,7 +120,8 @@ export async function punchlist({ client, directory }: Surroundings, options?: R
 
     async 'shell.env'(input, { env }) {
       const session = text(input['sessionID'])
-      if (session !== undefined) (env as Fields)['PUNCHLIST_CONVERSATION'] ??= session
+      if (session === undefined || conversationNamed(process.env) !== undefined) return
+      ;(env as Fields)['PUNCHLIST_CONVERSATION'] ??= session
     },
 
     async 'tool.execute.before'(input, { args }) {

@@ -1,5 +1,6 @@
 import { ownCommand, runProgram } from '../program.ts'
 import { list, record, text } from '../reading.ts'
+import { conversationNamed } from '../scoping.ts'
 import { talkThrough } from '../talk.ts'
 import { planTools, type Tool } from './tools.ts'
 
@@ -35,7 +36,8 @@ export default function punchlist(pi: Pi): void {
   for (const tool of planTools(async (args, input, context, signal) => {
     const { cwd, sessionManager } = context as Context
     const by = process.env['PUNCHLIST_ACTOR'] || 'pi'
-    const env = { PUNCHLIST_CONVERSATION: sessionManager.getSessionId(), PUNCHLIST_ACTOR: by }
+    const conversation = conversationNamed(process.env) ?? sessionManager.getSessionId()
+    const env = { PUNCHLIST_CONVERSATION: conversation, PUNCHLIST_ACTOR: by }
     return await runProgram(command, args, { cwd, input, env, signal, patient: true })
   })) {
     pi.registerTool(tool)
