@@ -109,7 +109,9 @@ async function written(
   note: Note,
 ): Promise<void> {
   const present = row ?? (await made(store, session, 'on', fields(undefined), note))
-  if (present) await amend(store, continuation, { id: present.id, known: present, fields, ...note })
+  // Whoever switched it before its host was heard of could not name that host.
+  const named = (item: Continuation) => ({ ...fields(item), host: item.host ?? session.host ?? null })
+  if (present) await amend(store, continuation, { id: present.id, known: present, fields: named, ...note })
 }
 
 /** Undefined where it was made just now; the present one where somebody else was first. */

@@ -192,6 +192,17 @@ describe('punchlist stop and start', () => {
     expect(await hooked.tell('Stop')).toContain(MARK)
   })
 
+  test('a session that was switched before its host was heard of is that host’s from then on, and told of', async () => {
+    const hooked = await planned('One')
+    await answer(['stop', '--session', 'session-1'], { cwd: hooked.cwd })
+    await answer(['start', '--session', 'session-1'], { cwd: hooked.cwd })
+    expect(await hooked.tell('Stop')).toContain(MARK)
+    expect(await foretold(hooked)).toMatchObject([{ session: 'session-1', host: 'claude-code', goesOn: true }])
+    expect((await punchlist(['status'], { cwd: hooked.cwd })).stdout).toContain(
+      'session session-1: goes on when it stops',
+    )
+  })
+
   test('start gives a session that was given up another chance', async () => {
     const hooked = await planned('One')
     for (const _ of [1, 2, 3, 4]) await hooked.tell('Stop')
