@@ -1,8 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Problem } from '../../src/core/problem.ts'
+import { entriesIn } from '../../src/engines/directories/reading.ts'
 import { task } from '../../src/queue/kind.ts'
 import { addTasks, claimTask, endTask, QUEUE, stamp } from '../support/directory-queue.ts'
 import { filesOf } from '../support/files.ts'
@@ -198,4 +200,34 @@ test('what came with somebody else’s files in our own folder leads nowhere', a
   expect(readdirSync(root).toSorted()).toEqual(before)
   expect(readdirSync(join(root, QUEUE)).toSorted()).not.toContain('req_0001_b')
   await endTask(store, claimed, 'completed')
+})
+
+test('a directory that is moved away while it is looked at is gone, and never half empty', async () => {
+  const root = scratch()
+  const here = join(root, 'here')
+  mkdirSync(here)
+  for (let n = 0; n < 20; n++) writeFileSync(join(here, `file ${n}`), '')
+  const mover = spawn(
+    process.execPath,
+    [
+      '-e',
+      'const { renameSync } = require("node:fs"); for (;;) { renameSync("here", "there"); renameSync("there", "here") }',
+    ],
+    { cwd: root, stdio: 'inherit' },
+  )
+  try {
+    await once(mover, 'spawn')
+    const seen = new Set<number | undefined>()
+    for (let n = 0; n < 3000 || seen.size < 2; n++) seen.add(entriesIn(here)?.length)
+    expect([...seen].toSorted()).toEqual([20, undefined])
+  } finally {
+    mover.kill('SIGKILL')
+  }
+})
+
+test('a name that is no UTF-8 does not keep anybody looking', () => {
+  const root = scratch()
+  writeFileSync(join(root, 'plain'), '')
+  writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff, 0xfe])]), '')
+  expect(entriesIn(root)?.map(({ name }) => name)).toEqual(['plain'])
 })

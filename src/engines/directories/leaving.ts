@@ -26,7 +26,7 @@ export function leave<T extends Item>(desk: Desk, kind: Kind<T>, item: T, change
   const { id } = item
   const to = String(change.fields['status'])
   if (isEnding(desk, kind, id)) throw whyNot(kind, item, { id })
-  const token = change.token ?? desk.records.current(id)?.token ?? adopt(desk, item, note)
+  const token = change.token ?? desk.records.current(id)?.token ?? adopt(desk, kind, item, note)
   const lapsed = change.lapsed === true
   if (lapsed) refuseWhileHeld(desk, kind, item, token)
   const report = desk.reports.write({
@@ -60,10 +60,15 @@ function isEnding(desk: Desk, kind: Kind, id: string): boolean {
 /**
  * Somebody without a claim acts on what a script has moved here: it becomes
  * theirs for the moment, with a lease that has run out, so that nobody waits for
- * it should they be killed before they have decided.
+ * it should they be killed before they have decided. It is looked for again once
+ * it is theirs: a claim may have ended since they saw it here.
  */
-function adopt(desk: Desk, { id, token, status }: Item, { by, at }: Note): number {
-  return desk.records.begin(id, token + 1, newLease(by, at, -1), status)
+function adopt(desk: Desk, kind: Kind, item: Item, { by, at }: Note): number {
+  const { id, status } = item
+  const token = desk.records.begin(id, item.token + 1, newLease(by, at, -1), status)
+  if (lstatSync(desk.root.status(status, nameOf(kind, item)), QUIETLY)) return token
+  desk.records.undo(id, token)
+  throw whyNot(kind, item, { id })
 }
 
 function refuseWhileHeld(desk: Desk, kind: Kind, item: Item, token: number): void {

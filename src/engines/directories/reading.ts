@@ -87,13 +87,18 @@ export function readDirectory(
   return { id: named.id, name, fields, evidence, entries, stats, written }
 }
 
-/** The files right in a directory; undefined where it is gone. */
+/** The files right in a directory; undefined where it is gone, be it while they are looked at. */
 export function entriesIn(path: string): Entry[] | undefined {
-  const names = unless(['ENOENT', 'ENOTDIR'], path, () => readdirSync(path))
-  return names?.flatMap(name => {
-    const stats = lstatSync(join(path, name), QUIETLY)
-    return stats ? [{ name, size: stats.size, isFile: stats.isFile(), written: stats.mtimeMs }] : []
-  })
+  for (let attempt = 1; ; attempt++) {
+    const names = unless(['ENOENT', 'ENOTDIR'], path, () => readdirSync(path))
+    const seen = names?.map(name => ({ name, stats: lstatSync(join(path, name), QUIETLY) }))
+    // A name that is no UTF-8 cannot be asked for, however often one tries.
+    const missed = seen?.some(({ name, stats }) => !stats && !name.includes('\uFFFD'))
+    if (missed && attempt < 100) continue
+    return seen?.flatMap(({ name, stats }) =>
+      stats ? [{ name, size: stats.size, isFile: stats.isFile(), written: stats.mtimeMs }] : [],
+    )
+  }
 }
 
 /** A way to read the texts of a directory: what cannot be read is as if it were not there. */
