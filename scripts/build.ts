@@ -13,7 +13,12 @@ const LIBRARY = {
   index: 'src/index.ts',
   'mcp/index': 'src/mcp/index.ts',
   'continuation/index': 'src/continuation/index.ts',
+  'supervisor/index': 'src/supervisor/index.ts',
+  tools: 'src/tools.ts',
+  'otel/index': 'src/otel/index.ts',
 }
+/** What whoever uses the library brings along, in the version they use themselves. */
+const PEERS = ['ai', '@opentelemetry/api']
 
 type Groups = { name: string; test: RegExp }[]
 
@@ -39,7 +44,7 @@ const HOOK: Groups = [
 const fresh = join(root, `dist.${process.pid}`)
 process.on('exit', () => rmSync(fresh, { recursive: true, force: true }))
 const chunks = [
-  ...(await bundle(fresh, 'esm', LIBRARY)),
+  ...(await bundle(fresh, 'esm', LIBRARY, [], PEERS)),
   ...(await alone('opencode.js', 'src/hosts/opencode/index.ts')),
   ...(await alone('pi.js', 'src/hosts/pi/extension.ts')),
   ...(await bundle(join(fresh, 'program'), 'cjs', { 'cli/bin': 'src/cli/bin.ts' }, SHARED)),
@@ -63,11 +68,12 @@ async function bundle(
   format: 'esm' | 'cjs',
   input: Record<string, string>,
   groups: Groups = [],
+  outside: readonly string[] = [],
 ): Promise<OutputChunk[]> {
   const ending = format === 'esm' ? 'js' : 'cjs'
   // The library has everything at hand, so what the program loads when it needs it is there already: nothing to warn of.
   const checks = { ineffectiveDynamicImport: false }
-  const build = await rolldown({ cwd: root, input, platform: 'node', external: [/^node:/, 'pg'], checks })
+  const build = await rolldown({ cwd: root, input, platform: 'node', external: [/^node:/, 'pg', ...outside], checks })
   const { output } = await build.write({
     dir,
     format,

@@ -50,6 +50,7 @@ export interface Punchlist {
     readonly complete: Verb<typeof plan.completeTodo>
     readonly block: Verb<typeof plan.blockTodo>
     readonly unblock: Verb<typeof plan.unblockTodo>
+    readonly return: Verb<typeof plan.returnTodo>
     readonly carry: Easy<typeof plan.carryTodo>
     readonly turn: Easy<typeof plan.turnTodo>
     /** The rows of the plan, for programs written against such a repository. */
@@ -152,7 +153,20 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
   })
 }
 
+const CALLERS = new WeakMap<Punchlist, Caller>()
+
+/** On whose behalf an open workspace asks: for what is built on the operations and not among them. */
+export function callerOf(list: Punchlist): Caller {
+  return CALLERS.get(list)!
+}
+
 function punchlistFor(caller: Caller): Punchlist {
+  const list = verbsFor(caller)
+  CALLERS.set(list, caller)
+  return list
+}
+
+function verbsFor(caller: Caller): Punchlist {
   const { store } = caller
   return {
     plan: {
@@ -162,6 +176,7 @@ function punchlistFor(caller: Caller): Punchlist {
       complete: input => perform(plan.completeTodo, caller, input),
       block: input => perform(plan.blockTodo, caller, input),
       unblock: input => perform(plan.unblockTodo, caller, input),
+      return: input => perform(plan.returnTodo, caller, input),
       carry: (input = {}) => perform(plan.carryTodo, caller, input),
       turn: (input = {}) => perform(plan.turnTodo, caller, input),
       repository: turnTodoRepository(caller),

@@ -4,8 +4,17 @@ import type { Operation } from './core/operation.ts'
 const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
   plan: async () => {
     const room = await import('./plans/operations.ts')
-    const { createTodo, listTodo, startTodo, completeTodo, blockTodo, unblockTodo, carryTodo, turnTodo } = room
-    return [createTodo, listTodo, startTodo, completeTodo, blockTodo, unblockTodo, carryTodo, turnTodo]
+    return [
+      room.createTodo,
+      room.listTodo,
+      room.startTodo,
+      room.completeTodo,
+      room.blockTodo,
+      room.unblockTodo,
+      room.returnTodo,
+      room.carryTodo,
+      room.turnTodo,
+    ]
   },
   // By name: a module of the built program also exports what other modules share with it.
   backlog: async () => {

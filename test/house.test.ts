@@ -49,7 +49,11 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'open.ts',
     'operations.ts',
   ],
-  mcp: ['core'],
+  'tooling.ts': ['core'],
+  mcp: ['core', 'tooling.ts'],
+  'tools.ts': ['core', 'tooling.ts', 'library.ts', 'operations.ts'],
+  supervisor: ['core', 'plans', 'tooling.ts', 'library.ts', 'tools.ts'],
+  otel: ['supervisor'],
   cli: [
     'core',
     'mcp',

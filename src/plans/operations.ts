@@ -7,7 +7,7 @@ import { words } from '../core/words.ts'
 import { carryItems } from './carrying.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
 import { currentTurn, itemsOf, openTurn } from './turns.ts'
-import { addItems, blockItem, finishItem, startItem, unblockItem, whatRemains } from './work.ts'
+import { addItems, blockItem, finishItem, returnItem, startItem, unblockItem, whatRemains } from './work.ts'
 
 const order = () => v.pipe(wholeNumber(1, 1_000_000), v.description('place in the plan, from 1; last if absent'))
 const newItem = () => ({
@@ -260,6 +260,22 @@ export const unblockTodo = operation({
     const { of, item } = await unblockItem(caller, input.todoId)
     const { id, title, status } = item
     return { id, title, status, ...briefly(await whatRemains(caller, of)) }
+  },
+})
+
+export const returnTodo = operation({
+  name: 'return_todo',
+  command: 'plan return',
+  summary: 'Give back an item that was started and came to nothing, with a note for whoever tries it next.',
+  example: 'punchlist plan return 2 "the test server does not answer"',
+  input: () =>
+    v.object({ todoId: todoId(), note: v.pipe(line(2000), v.description('what was tried, and how it went')) }),
+  output: () => v.object({ ...blocking(), context: v.string() }),
+  positional: ['todoId', 'note'],
+  async run(caller, input) {
+    const { of, item } = await returnItem(caller, input.todoId, input.note)
+    const { id, title, status, context } = item
+    return { id, title, status, context, ...briefly(await whatRemains(caller, of)) }
   },
 })
 

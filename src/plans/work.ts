@@ -31,7 +31,7 @@ export async function addItems(caller: Caller, items: readonly NewItem[]): Promi
 }
 
 /** An item of the caller's own plan, by id or by its number in the list. */
-async function itemOf(caller: Caller, id: string): Promise<{ of: Turn; item: PlanItem }> {
+export async function itemOf(caller: Caller, id: string): Promise<{ of: Turn; item: PlanItem }> {
   const of = await currentTurn(caller)
   const where = of && (/^\d{1,6}$/.test(id) ? { priority: Number(id) - 1 } : { id })
   const [item] = of ? await caller.store.find(planItem, { where: { ...itemsOf(of), ...where }, limit: 1 }) : []
@@ -100,6 +100,38 @@ export async function unblockItem(caller: Caller, id: string): Promise<{ of: Tur
     why: 'waits for nobody any more',
   })
   return { of, item: freed }
+}
+
+/** No context grows without end, however often an item is tried. */
+const LONGEST_CONTEXT = 32_768
+
+/** Gives back an item that was worked on to no avail. Its context tells of the attempt: whoever tries it next reads that. */
+export async function returnItem(caller: Caller, id: string, note: string): Promise<{ of: Turn; item: PlanItem }> {
+  const { of, item } = await itemOf(caller, id)
+  const at = caller.now().toISOString()
+  const attempt = ` tried by ${caller.by}: ${note}]`
+  if (item.status === 'pending' && item.context.endsWith(attempt)) return { of, item }
+  if (item.status === 'pending') {
+    throw new Problem(
+      'move_refused',
+      `Item ${item.id} was not started`,
+      'There is nothing to give back. What cannot go on without a person is marked with block_todo (punchlist plan block).',
+      { id: item.id, status: item.status },
+    )
+  }
+  const returned = await move(caller.store, planItem, {
+    id: item.id,
+    known: item,
+    where: itemsOf(of),
+    to: 'pending',
+    fields: ({ context }) => ({
+      context: [context, `[${at}${attempt}`].filter(Boolean).join('\n').slice(-LONGEST_CONTEXT),
+    }),
+    by: caller.by,
+    at,
+    why: `came to nothing: ${note}`.slice(0, 200),
+  })
+  return { of, item: returned }
 }
 
 export interface Ending {

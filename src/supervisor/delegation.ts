@@ -1,0 +1,137 @@
+import { generateText, isStepCount, type LanguageModel } from 'ai'
+import * as v from 'valibot'
+import { line, prose } from '../core/input.ts'
+import { type Caller, checked } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import { harmlessLine } from '../core/text.ts'
+import type { PlanItem } from '../plans/record.ts'
+import { itemOf, returnItem, startItem, whatRemains } from '../plans/work.ts'
+import { type SupervisorEvent, traced } from './events.ts'
+import { modelName } from './message.ts'
+import type { Assignment, Worker } from './options.ts'
+
+const PATIENCE_MS = 600_000
+const MOST_STEPS = 20
+
+/** What the supervisor's model sends to have something done by somebody else. */
+const delegation = v.object({
+  todoId: v.optional(line(100)),
+  agentType: v.optional(line(100)),
+  task: prose(32_768),
+})
+
+interface Delegating {
+  readonly caller: Caller
+  readonly workers: Readonly<Record<string, Worker>>
+  readonly model: LanguageModel
+  readonly signal: AbortSignal
+  /** The trace it belongs to. */
+  readonly parent: object
+  readonly tell: (event: SupervisorEvent) => void
+}
+
+/**
+ * Has a worker do something, and waits for it. An item that it is about is
+ * started, and is never completed by this: the supervisor judges what came
+ * back. Where the worker fails, the item goes back to the plan with a note.
+ */
+export async function delegate(delegating: Delegating, sent: unknown): Promise<Readonly<Record<string, unknown>>> {
+  const { todoId, agentType, task } = checked(delegation, sent)
+  const { caller, workers, tell, parent } = delegating
+  const known = todoId === undefined ? undefined : await itemOf(caller, todoId)
+  const name = agentType ?? known?.item.agentType ?? ''
+  const worker = workerNamed(workers, name)
+  const begun = todoId === undefined ? undefined : await startItem(caller, todoId)
+  const item = begun?.item
+  const told = { agentType: name, todoId: item?.id ?? null }
+  try {
+    tell({ type: 'delegated', ...told, task })
+    const { conversationId } = caller.scope
+    const model = modelName(('model' in worker ? worker.model : undefined) ?? delegating.model)
+    const trace = { parent, agent: name, conversationId, todoId: told.todoId, task, model }
+    const text = await traced('delegation', trace, () => worked(delegating, worker, assignmentOf(task, item)))
+    tell({ type: 'worker_answered', ...told, text })
+    const left = begun && (await whatRemains(caller, begun.of, begun.item))
+    const next = left?.next.map(({ id, title }) => ({ id, title }))
+    return { ...told, result: text, ...(left ? { remaining: left.remaining, next } : {}) }
+  } catch (error) {
+    const message = saidBy(error)
+    if (item) await givenBack(caller, item, `${name}: ${message}`)
+    tell({ type: 'worker_failed', ...told, error: message })
+    throw error
+  }
+}
+
+/** What went wrong first is what is told: a store that fails as well says so at the next step. */
+async function givenBack(caller: Caller, { id }: PlanItem, note: string): Promise<void> {
+  await returnItem(caller, id, note.slice(0, 1500)).catch(() => undefined)
+}
+
+function workerNamed(workers: Readonly<Record<string, Worker>>, name: string): Worker {
+  const worker = Object.hasOwn(workers, name) ? workers[name] : undefined
+  if (worker) return worker
+  throw new Problem(
+    'not_found',
+    name === '' ? 'It is not said who should do it' : `There is no worker ${name}`,
+    `Send agentType, one of: ${Object.keys(workers).join(', ')}.`,
+    { agentType: name },
+  )
+}
+
+function assignmentOf(task: string, item: PlanItem | undefined): Assignment {
+  if (!item) return { task, prompt: task }
+  const { title, context, completionCriteria } = item
+  const prompt = [
+    task,
+    `It is about: ${title}`,
+    context && `What is known:\n${context}`,
+    completionCriteria && `It is done when:\n${completionCriteria}`,
+  ]
+  return { task, todo: { title, context, completionCriteria }, prompt: prompt.filter(Boolean).join('\n\n') }
+}
+
+/** What the worker says in the end; an error where it says nothing, takes too long, or is not waited for any longer. */
+async function worked(delegating: Delegating, worker: Worker, assignment: Assignment): Promise<string> {
+  const { timeoutMs = PATIENCE_MS } = worker
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new Error(`gave no answer within ${timeoutMs} ms`)), timeoutMs)
+  const signal = AbortSignal.any([delegating.signal, late.signal])
+  try {
+    signal.throwIfAborted()
+    // A worker that does not listen to the signal is not waited for either.
+    const given = new Promise<never>((_, fail) => {
+      signal.addEventListener('abort', () => fail(signal.reason), { once: true })
+    })
+    const work =
+      'run' in worker ? worker.run(assignment, { signal }) : answered(delegating.model, worker, assignment, signal)
+    const text = await Promise.race([work, given])
+    if (typeof text === 'string' && text.trim() !== '') return text
+    throw new Error('returned nothing')
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function answered(
+  ours: LanguageModel,
+  worker: Exclude<Worker, { run: unknown }>,
+  { prompt }: Assignment,
+  abortSignal: AbortSignal,
+): Promise<string> {
+  const { model = ours, instructions, tools, maxSteps = MOST_STEPS } = worker
+  const { text } = await generateText({
+    model,
+    prompt,
+    abortSignal,
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(tools ? { tools } : {}),
+    stopWhen: isStepCount(maxSteps),
+    // Whoever is stopped amid their tool calls has said nothing.
+    prepareStep: ({ stepNumber }) => (stepNumber === maxSteps - 1 ? { toolChoice: 'none' as const } : {}),
+  })
+  return text
+}
+
+function saidBy(error: unknown): string {
+  return harmlessLine(error instanceof Error ? error.message : String(error)).trim() || 'failed'
+}

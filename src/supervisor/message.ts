@@ -1,0 +1,66 @@
+import { convertToModelMessages, type LanguageModel, type LanguageModelUsage, type ModelMessage } from 'ai'
+import { Problem } from '../core/problem.ts'
+import type { ModelName } from './events.ts'
+import type { HandleOptions, Message } from './options.ts'
+
+/** Where a message belongs: the turn it names, or the one it begins. */
+export function scopeOf(
+  message: Message,
+  { conversationId }: HandleOptions,
+): { readonly conversationId: string; readonly turnId: string } {
+  const named = (typeof message.metadata === 'object' && message.metadata) || {}
+  const { turnId, conversationId: inMessage } = named as Readonly<Record<string, unknown>>
+  const turn = wordIn(turnId) ?? message.id
+  if (typeof turn !== 'string' || turn === '') {
+    throw new Problem('bad_input', 'The message has no id', 'Give it an id, or a turnId in its metadata.')
+  }
+  return { conversationId: conversationId ?? wordIn(inMessage) ?? 'default', turnId: turn }
+}
+
+function wordIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** What the user said, as the model is sent it. */
+export async function modelMessages(message: Message): Promise<ModelMessage[]> {
+  if ('content' in message) return [{ role: 'user', content: message.content }]
+  return await convertToModelMessages([{ role: 'user', parts: message.parts }])
+}
+
+export function modelName(model: LanguageModel): ModelName {
+  return typeof model === 'string'
+    ? { provider: model.split('/')[0]!, id: model }
+    : { provider: model.provider, id: model.modelId }
+}
+
+/** The sum of two; what neither tells stays untold. */
+export function added(one: LanguageModelUsage, other: LanguageModelUsage): LanguageModelUsage {
+  const input = [one.inputTokenDetails, other.inputTokenDetails] as const
+  const output = [one.outputTokenDetails, other.outputTokenDetails] as const
+  return {
+    inputTokens: plus(one.inputTokens, other.inputTokens),
+    inputTokenDetails: {
+      noCacheTokens: plus(input[0]?.noCacheTokens, input[1]?.noCacheTokens),
+      cacheReadTokens: plus(input[0]?.cacheReadTokens, input[1]?.cacheReadTokens),
+      cacheWriteTokens: plus(input[0]?.cacheWriteTokens, input[1]?.cacheWriteTokens),
+    },
+    outputTokens: plus(one.outputTokens, other.outputTokens),
+    outputTokenDetails: {
+      textTokens: plus(output[0]?.textTokens, output[1]?.textTokens),
+      reasoningTokens: plus(output[0]?.reasoningTokens, output[1]?.reasoningTokens),
+    },
+    totalTokens: plus(one.totalTokens, other.totalTokens),
+  }
+}
+
+function plus(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0)
+}
+
+export const NO_USAGE: LanguageModelUsage = {
+  inputTokens: undefined,
+  inputTokenDetails: { noCacheTokens: undefined, cacheReadTokens: undefined, cacheWriteTokens: undefined },
+  outputTokens: undefined,
+  outputTokenDetails: { textTokens: undefined, reasoningTokens: undefined },
+  totalTokens: undefined,
+}

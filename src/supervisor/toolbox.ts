@@ -1,0 +1,78 @@
+import { jsonSchema, type ToolExecutionOptions, type ToolSet, tool } from 'ai'
+import type { Caller, Operation } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import { callerOf, type Punchlist } from '../library.ts'
+import { type InTurn, type Tool, told, toolOf } from '../tooling.ts'
+import { type ToolSetName, toolsFor } from '../tools.ts'
+import { traced } from './events.ts'
+
+/** The tools of some sets for the AI SDK's own functions and agents, in the scope of `list`. */
+export async function aiTools(list: Punchlist, sets: readonly ToolSetName[] = ['plan']): Promise<ToolSet> {
+  const offered = await toolsFor(list, sets)
+  return Object.fromEntries(offered.map(one => [one.name, forTheSdk(one)]))
+}
+
+/** Operations as tools of one turn. */
+export function turnTools(ops: readonly Operation[], caller: Caller, inTurn: InTurn): ToolSet {
+  return Object.fromEntries(ops.map(op => [op.name, forTheSdk(toolOf(op, caller, inTurn))]))
+}
+
+function forTheSdk(ours: Tool) {
+  return tool({
+    description: ours.description,
+    inputSchema: jsonSchema(ours.inputSchema),
+    execute: async (input: unknown, { abortSignal }: ToolExecutionOptions<unknown>) =>
+      await forTheModel(async () => {
+        abortSignal?.throwIfAborted()
+        return await ours.execute(input)
+      }),
+  })
+}
+
+/** Refusals are told to the model with code and hint, as the failure of its call. */
+async function forTheModel<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof Problem ? new Error(told(error), { cause: error }) : error
+  }
+}
+
+/** The tool by which the supervisor has something done by somebody else. */
+export function delegateTool(names: readonly string[], run: (sent: unknown) => Promise<unknown>): ToolSet[string] {
+  return tool({
+    description: 'Have a specialist do something, and wait for what it says. The item stays yours to complete.',
+    inputSchema: jsonSchema({
+      type: 'object',
+      properties: {
+        todoId: { type: 'string', description: 'the item it is about: it is started' },
+        agentType: { type: 'string', enum: [...names], description: 'who; what the item says if absent' },
+        task: { type: 'string', description: 'what to do, with everything one needs to know' },
+      },
+      required: ['task'],
+    }),
+    execute: async (input: unknown) => await forTheModel(() => run(input)),
+  })
+}
+
+/** Tools that tell whoever listens when they are called. */
+export function watched(tools: ToolSet, parent: object): ToolSet {
+  return Object.fromEntries(
+    Object.entries(tools).map(([name, one]) => {
+      const { execute } = one
+      if (!execute) return [name, one]
+      const tracing = (input: never, options: ToolExecutionOptions<never>) => {
+        const made = execute(input, options) as unknown
+        // One that answers bit by bit is handed on as it is.
+        if (typeof made === 'object' && made !== null && Symbol.asyncIterator in made) return made
+        return traced('tool', { parent, tool: name, id: options.toolCallId, input }, async () => await made)
+      }
+      return [name, { ...one, execute: tracing } as typeof one]
+    }),
+  )
+}
+
+/** The plan's own scope and no other: what a turn's tools act on. */
+export function turnCaller(list: Punchlist, more: Partial<Caller>): Caller {
+  return { ...callerOf(list), ...more }
+}

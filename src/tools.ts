@@ -1,0 +1,26 @@
+import { Problem } from './core/problem.ts'
+import { callerOf, type Punchlist } from './library.ts'
+import { toolsOf } from './operations.ts'
+import { oneAfterTheOther, type Tool, toolOf } from './tooling.ts'
+
+export type { Answer, Definition, JsonSchema, Tool } from './tooling.ts'
+
+/** What models are offered together. */
+export const TOOL_SETS = ['plan', 'backlog', 'queue', 'worklog'] as const
+export type ToolSetName = (typeof TOOL_SETS)[number]
+
+/**
+ * The tools of some sets, on behalf of whoever opened the workspace, in the turn
+ * that `list.as(…)` says: a scope that a model sends is ignored. Calls are
+ * carried out one after the other, however many a model makes at once.
+ */
+export async function toolsFor(list: Punchlist, sets: readonly ToolSetName[] = ['plan']): Promise<Tool[]> {
+  const unknown = sets.filter(name => !TOOL_SETS.includes(name))
+  if (unknown.length > 0) {
+    const hint = `There are: ${TOOL_SETS.join(', ')}.`
+    throw new Problem('bad_input', `There is no tool set ${unknown.join(', ')}`, hint, { sets: unknown })
+  }
+  const offered = await Promise.all(sets.map(toolsOf))
+  const inTurn = oneAfterTheOther()
+  return offered.flat().map(op => toolOf(op, callerOf(list), inTurn))
+}
