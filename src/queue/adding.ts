@@ -7,6 +7,7 @@ import { DEFINITION } from './format.ts'
 import { task } from './kind.ts'
 import { locate, lookUp } from './locating.ts'
 import { readTaskId, slugOf } from './names.ts'
+import { writtenPath } from './paths.ts'
 import { type Priority, rankOf, type Task, type TaskType } from './record.ts'
 import { type Definition, renderTask } from './task-file.ts'
 import { refuseCycles } from './waiting.ts'
@@ -20,6 +21,8 @@ export interface NewTask {
   readonly priority?: Priority | undefined
   readonly targetWorker?: string | undefined
   readonly dependsOn?: readonly string[] | undefined
+  readonly writes?: readonly string[] | undefined
+  readonly origin?: string | undefined
   readonly discrete?: string | undefined
   readonly entryCriteria?: string | undefined
   readonly exitCriteria?: string | undefined
@@ -74,6 +77,8 @@ function draftOf(wish: NewTask, dependsOn: readonly string[], { parent, stage, a
     session,
     discrete: wish.discrete ?? null,
     dependsOn,
+    writes: wish.writes ? [...new Set(wish.writes.map(path => writtenPath(path)!))] : null,
+    origin: wish.origin ?? null,
     waived: {},
     blockers: 0,
     children: 0,
@@ -90,7 +95,7 @@ function draftOf(wish: NewTask, dependsOn: readonly string[], { parent, stage, a
 }
 
 function definitionOf({ title, ...wish }: NewTask, id: string, own: Task): Definition {
-  const { type, priority, posted, targetWorker, session, dependsOn, discrete } = own
+  const { type, priority, posted, targetWorker, session, dependsOn, writes, origin, discrete } = own
   return {
     id,
     title,
@@ -100,6 +105,8 @@ function definitionOf({ title, ...wish }: NewTask, id: string, own: Task): Defin
     targetWorker,
     session,
     dependsOn,
+    writes: writes ?? [],
+    origin,
     discrete,
     description: wish.description,
     expectedResponse: wish.expect,

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { described, duration, line, milliseconds, prose, wholeNumber } from '../core/input.ts'
 import { isSlug, readTaskId } from './names.ts'
+import { writtenPath } from './paths.ts'
 import { PRIORITIES, TASK_TYPES } from './record.ts'
 
 /** The parts that inputs of this room are made of. */
@@ -42,6 +43,21 @@ export const newTask = () => ({
   dependsOn: described(
     v.pipe(v.array(line(300)), v.maxLength(200, 'must be at most 200')),
     'tasks that must be completed first; #1 is the first of this call',
+  ),
+  writes: described(
+    v.pipe(
+      v.array(
+        v.pipe(
+          line(1000),
+          v.check(
+            path => writtenPath(path) !== undefined && !path.includes(','),
+            'must be a path below the folder of the work',
+          ),
+        ),
+      ),
+      v.maxLength(200, 'must be at most 200'),
+    ),
+    'files and folders it will write; two tasks that share one are not worked on at once',
   ),
   discrete: described(line(300), 'whether it stands on its own'),
   entryCriteria: described(words(50_000), 'what must hold before it is begun'),

@@ -8,6 +8,7 @@ import { task } from './kind.ts'
 import { locate } from './locating.ts'
 import { logging } from './logging.ts'
 import type { Task } from './record.ts'
+import { conflictOf, giveUp, isCareful, refusalOf } from './reserving.ts'
 import { stillWaits } from './waiting.ts'
 import { refuseUnlessFrom } from './ways-back.ts'
 
@@ -30,7 +31,18 @@ export async function claimTask(caller: Caller, name: string, claiming: Claiming
   const at = caller.now().toISOString()
   const where = eligible(worker)
   try {
-    return (await claim(caller.store, task, { id: before.id, where, to: 'in_progress', by: worker, at, leaseMs }))!
+    const taken = (await claim(caller.store, task, {
+      id: before.id,
+      where,
+      to: 'in_progress',
+      by: worker,
+      at,
+      leaseMs,
+    }))!
+    const conflict = await conflictOf(caller, taken)
+    if (!conflict) return taken
+    await giveUp(caller, taken, conflict)
+    throw refusalOf(taken, conflict)
   } catch (error) {
     // The task is there, but not for this worker, or not yet.
     const item = await locate(caller, before.id)
@@ -53,8 +65,46 @@ export async function claimNext(caller: Caller, claiming: Claiming, limit = 1): 
     const item = await claim(store, task, wanted)
     return item ? [item] : []
   }
-  const taken = await take()
-  return taken.length > 0 || (await sweepLapsed(caller)).length === 0 ? taken : await take()
+  if (isCareful(store)) return await claimFree(caller, claiming, limit)
+  const first = await take()
+  const taken = first.length > 0 || (await sweepLapsed(caller)).length === 0 ? first : await take()
+  const kept = await withoutConflicts(caller, taken)
+  if (kept.length === taken.length) return kept
+  return [...kept, ...(await claimFree(caller, claiming, limit - kept.length))]
+}
+
+/** Of tasks just claimed, those whose paths nobody else writes; the others are given up. */
+async function withoutConflicts(caller: Caller, taken: readonly Task[]): Promise<Task[]> {
+  const kept: Task[] = []
+  for (const item of taken) {
+    const conflict = await conflictOf(caller, item)
+    if (conflict) await giveUp(caller, item, conflict)
+    else kept.push(item)
+  }
+  return kept
+}
+
+/** How many that wait are looked at for one whose paths nobody writes. */
+const LOOKED_AT = 500
+
+/** The same, looking before each claim whether its paths are free: for queues in which some are not. */
+async function claimFree(caller: Caller, claiming: Claiming, limit: number): Promise<Task[]> {
+  const { worker = caller.by, leaseMs = LEASE_MS } = claiming
+  const { store } = caller
+  const taken: Task[] = []
+  await sweepLapsed(caller)
+  const waiting = await store.find(task, { where: eligible(worker), status: ['to_execute'], limit: LOOKED_AT })
+  for (const item of waiting) {
+    if (taken.length === limit) break
+    if (await conflictOf(caller, item)) continue
+    const at = caller.now().toISOString()
+    const where = eligible(worker)
+    const claimed = await claim(store, task, { id: item.id, where, to: 'in_progress', by: worker, at, leaseMs }).catch(
+      unlessReported,
+    )
+    if (claimed) taken.push(...(await withoutConflicts(caller, [claimed])))
+  }
+  return taken
 }
 
 /** The same, waiting until there is something, at most so long. */
@@ -87,7 +137,7 @@ export async function nothingToClaim(caller: Caller, worker = caller.by): Promis
   const of = (state: string) => counts[state] ?? 0
   const kept = of('to_execute')
   const facts = [
-    kept > 0 ? `${kept} wait for other tasks or are meant for other workers` : '',
+    kept > 0 ? `${kept} wait for other tasks or for paths that are being written, or are meant for other workers` : '',
     of('in_progress') > 0 ? `${of('in_progress')} in progress` : '',
     of('staged') > 0 ? `${of('staged')} staged` : '',
     of('error') > 0 ? `${of('error')} failed` : '',

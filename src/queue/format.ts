@@ -5,6 +5,7 @@ import { type Flag, flagName, flagsIn, newest } from './flags.ts'
 import { directoryName, NAMED, numbersIn, parentOf, readDirectoryName } from './names.ts'
 import { rankOf } from './record.ts'
 import { readTask } from './task-file.ts'
+import { VERIFIED, verifiedAtIn } from './verified.ts'
 import { readWaivers, WAIVERS } from './waivers.ts'
 
 /** The text that defines a task, which lies in a file named after the directory. */
@@ -26,9 +27,23 @@ export const taskDirectory: DirectoryForm = {
   read(text, name) {
     const task = readTask(text, name)
     if ('message' in task) return task
-    const { title, type, priority, posted, targetWorker, session, discrete, dependsOn } = task
+    const { title, type, priority, posted, targetWorker, session, discrete, dependsOn, writes, origin } = task
     const rank = rankOf(priority)
-    return { fields: { title, type, priority, rank, posted, targetWorker, session, discrete, dependsOn } }
+    return {
+      fields: {
+        title,
+        type,
+        priority,
+        rank,
+        posted,
+        targetWorker,
+        session,
+        discrete,
+        dependsOn,
+        writes: writes.length > 0 ? writes : null,
+        origin,
+      },
+    }
   },
   evidence(id, entries, text): Evidence {
     const { flags, complaints } = flagsIn(id, entries)
@@ -42,6 +57,7 @@ export const taskDirectory: DirectoryForm = {
         checkpoints: last,
         awaiting: awaiting ? 1 : 0,
         waived: waivers === undefined ? {} : readWaivers(waivers),
+        verifiedAt: isThere(entries, VERIFIED) ? verifiedAtIn(text(VERIFIED) ?? '') : null,
       },
       complaints: [...complaints, ...startedTwice(claims), ...inItself(entries)],
       claims,

@@ -32,6 +32,10 @@ export interface Task extends Item {
   readonly session: string | null
   readonly discrete: string | null
   readonly dependsOn: readonly string[]
+  /** The paths it will write, if it says: two tasks that share one are not worked on at once. */
+  readonly writes: readonly string[] | null
+  /** What it was made of: the id of a todo; null where it was added as it is. */
+  readonly origin: string | null
   /** By id: why it goes on without a task it waited for. */
   readonly waived: Readonly<Record<string, string>>
   /** How many tasks it still waits for, its own parts among them. */
@@ -43,6 +47,8 @@ export interface Task extends Item {
   readonly checkpoints: number
   /** 1 while its last checkpoint asks for something and has no reply. */
   readonly awaiting: number
+  /** When wards that we ran passed; a completion without it stands on the worker's word. */
+  readonly verifiedAt: string | null
 }
 
 export const TASK_FIELDS = {
@@ -58,6 +64,8 @@ export const TASK_FIELDS = {
   session: 'text',
   discrete: 'text',
   dependsOn: 'json',
+  writes: 'json',
+  origin: 'text',
   waived: 'json',
   blockers: 'integer',
   children: 'integer',
@@ -65,6 +73,7 @@ export const TASK_FIELDS = {
   finishedAt: 'text',
   checkpoints: 'integer',
   awaiting: 'integer',
+  verifiedAt: 'text',
 } as const satisfies Readonly<Record<string, FieldType>>
 
 export const taskLifecycle: Lifecycle = {

@@ -10,16 +10,23 @@ import { locate } from './locating.ts'
 import { logging } from './logging.ts'
 import { readTaskId } from './names.ts'
 import type { Task } from './record.ts'
+import { VERIFIED, type Verified, verifiedText } from './verified.ts'
 import { stillWaits } from './waiting.ts'
 
 /** How a task stands that its claimant reports on: what a report can be judged by without reading it. */
 const CLAIMED = { status: 'in_progress', blockers: 0 } as const
 
 /** Says that a task is done. Everything it waits for, its parts among them, must be completed or waived. */
-export async function completeTask(caller: Caller, name: string, given?: number, note?: string): Promise<Task> {
+export async function completeTask(
+  caller: Caller,
+  name: string,
+  given?: number,
+  note?: string,
+  verified?: Verified,
+): Promise<Task> {
   const id = readTaskId(name) ?? name
   const own = tokenFor(caller, id, given)
-  if (own !== undefined && note === undefined) {
+  if (own !== undefined && note === undefined && !verified) {
     const at = caller.now().toISOString()
     const [done] = await moveAll(caller.store, task, [
       { id, to: 'completed', token: own, supposing: CLAIMED, by: caller.by, at },
@@ -31,8 +38,10 @@ export async function completeTask(caller: Caller, name: string, given?: number,
   if (item.status === 'in_progress' && item.blockers > 0 && (own === undefined || own === item.token)) {
     throw await stillWaits(caller, item, 'completed')
   }
-  const texts = note === undefined ? undefined : logging({ at: who.at, by: who.by, what: 'completed', note })
-  return await move(caller.store, task, { id: item.id, known: item, to: 'completed', ...who, texts })
+  const log = note === undefined ? undefined : logging({ at: who.at, by: who.by, what: 'completed', note })
+  const texts = verified ? (kept: Texts) => ({ ...log?.(kept), [VERIFIED]: verifiedText(verified) }) : log
+  const fields = verified ? { verifiedAt: verified.at } : {}
+  return await move(caller.store, task, { id: item.id, known: item, to: 'completed', ...who, fields, texts })
 }
 
 /** Many claimants' work done in one go; what cannot be completed so is reported on its own. */

@@ -12,7 +12,17 @@ interface Said {
   readonly items: readonly string[]
 }
 
-const HEADERS = ['type', 'priority', 'posted', 'targetWorker', 'session', 'dependsOn', 'discrete'] as const
+const HEADERS = [
+  'type',
+  'priority',
+  'posted',
+  'targetWorker',
+  'session',
+  'dependsOn',
+  'writes',
+  'origin',
+  'discrete',
+] as const
 const SECTIONS = ['description', 'expectedResponse', 'entryCriteria', 'exitCriteria', 'subtasks', 'notes'] as const
 /** `heading` is the first line, with the number of the task; `id` a key that names it. */
 export type Field = (typeof HEADERS)[number] | (typeof SECTIONS)[number] | 'title' | 'heading' | 'id'
@@ -51,6 +61,8 @@ export const LABELS: Readonly<Record<Field, string>> = {
   targetWorker: 'Target Worker',
   session: 'Session',
   dependsOn: 'Depends On',
+  writes: 'Writes',
+  origin: 'Origin',
   discrete: 'Discrete',
   description: 'Task Description',
   expectedResponse: 'Expected Response',

@@ -2,6 +2,7 @@ import type { Complaint } from '../core/kind.ts'
 import { damageIn } from '../core/markdown.ts'
 import { documentText } from './document.ts'
 import { NAMED, readDirectoryName, readTaskId } from './names.ts'
+import { writtenPath } from './paths.ts'
 import { PRIORITIES, type Priority, TASK_TYPES, type TaskType } from './record.ts'
 import { type Field, LABELS, type Sayings, sayingsIn } from './sayings.ts'
 import { isoTime } from './times.ts'
@@ -18,6 +19,8 @@ export interface Definition {
   readonly targetWorker: string
   readonly session: string | null
   readonly dependsOn: readonly string[]
+  readonly writes: readonly string[]
+  readonly origin: string | null
   readonly discrete: string | null
   readonly description: string
   readonly expectedResponse: string
@@ -28,7 +31,7 @@ export interface Definition {
 }
 
 export function renderTask(task: Definition): string {
-  const { id, title, type, priority, posted, targetWorker, session, dependsOn, discrete } = task
+  const { id, title, type, priority, posted, targetWorker, session, dependsOn, writes, origin, discrete } = task
   return documentText(
     `Request #${id.replace(/^req_/, '')}: ${title}`,
     {
@@ -38,6 +41,8 @@ export function renderTask(task: Definition): string {
       'Target Worker': targetWorker,
       Session: session,
       'Depends On': dependsOn.join(', '),
+      Writes: writes.join(', '),
+      Origin: origin,
       Discrete: discrete,
     },
     {
@@ -75,6 +80,8 @@ export function readTask(text: string, name: string): Definition | Complaint {
     targetWorker: texts('targetWorker') ?? '',
     session: texts('session'),
     dependsOn: dependenciesIn(said, directory.id, wrong),
+    writes: pathsIn(said, wrong),
+    origin: texts('origin'),
     discrete: texts('discrete'),
     description: present(said, 'description', value => value, wrong),
     expectedResponse: present(said, 'expectedResponse', value => value, wrong),
@@ -85,7 +92,7 @@ export function readTask(text: string, name: string): Definition | Complaint {
   }
   if (titled.id !== undefined && titled.id !== directory.id)
     wrong.push({ line: titled.line, message: `says it is ${titled.written}, its directory is ${name}` })
-  for (const field of ['title', 'heading', 'targetWorker', 'session', 'discrete'] as const) {
+  for (const field of ['title', 'heading', 'targetWorker', 'session', 'origin', 'discrete'] as const) {
     const { text: words = '', line = 1 } = said.get(field) ?? {}
     if (words.length > LONGEST) wrong.push({ line, message: `${LABELS[field]} is longer than ${LONGEST} characters` })
   }
@@ -155,4 +162,18 @@ function dependenciesIn(said: Sayings, own: string, wrong: Complaint[]): string[
     else ids.add(id)
   }
   return [...ids]
+}
+
+function pathsIn(said: Sayings, wrong: Complaint[]): string[] {
+  const { text = '', items = [], line = 1 } = said.get('writes') ?? {}
+  const written = items.length > 0 && (text === '' || text.startsWith('- ')) ? items : text.split(',')
+  const paths = new Set<string>()
+  for (const word of written.map(each => each.trim().replace(/^`|`$/g, ''))) {
+    if (word === '' || /^(?:none|nothing|n\/a)$/i.test(word)) continue
+    const path = writtenPath(word)
+    if (path === undefined)
+      wrong.push({ line, message: `Writes: ${shown(word)} is no path below the folder of the work` })
+    else paths.add(path)
+  }
+  return [...paths]
 }

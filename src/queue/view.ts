@@ -21,6 +21,8 @@ export const taskShape = () =>
     children: v.array(v.string()),
     dependsOn: v.array(v.string()),
     blockers: v.pipe(v.number(), v.description('how many tasks it still waits for')),
+    writes: v.array(v.string()),
+    origin: text(),
     waived: v.record(v.string(), v.string()),
     targetWorker: text(),
     session: text(),
@@ -29,6 +31,7 @@ export const taskShape = () =>
     leaseUntil: text(),
     startedAt: text(),
     finishedAt: text(),
+    verifiedAt: v.pipe(text(), v.description('when wards that punchlist ran passed')),
     checkpoints: v.number(),
     waiting: v.pipe(v.boolean(), v.description('its last checkpoint asks for something and has no reply')),
   })
@@ -52,6 +55,8 @@ export async function viewOf(caller: Caller, item: Task): Promise<TaskView> {
     children: parts.toSorted((one, other) => one.number - other.number).map(part => part.id),
     dependsOn: [...dependsOn],
     blockers,
+    writes: [...(item.writes ?? [])],
+    origin: item.origin,
     waived: { ...waived },
     targetWorker: item.targetWorker || null,
     session,
@@ -60,6 +65,7 @@ export async function viewOf(caller: Caller, item: Task): Promise<TaskView> {
     leaseUntil: item.leaseUntil,
     startedAt: item.startedAt,
     finishedAt: item.finishedAt,
+    verifiedAt: item.verifiedAt,
     checkpoints: item.checkpoints,
     waiting: item.awaiting === 1 && status === 'in_progress',
   }

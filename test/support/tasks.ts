@@ -71,6 +71,8 @@ function definition(id: string, title: string, own: Partial<Task>): string {
     targetWorker,
     session,
     dependsOn: own.dependsOn ?? [],
+    writes: own.writes ?? [],
+    origin: own.origin ?? null,
     discrete: own.discrete ?? null,
   }
   const said = { description: `What to do about ${title}.`, expectedResponse: 'It is done.' }

@@ -6,7 +6,14 @@ import { lockFor } from './lock.ts'
 import { codeOf } from './problems.ts'
 
 /** In order, forward only; a migration that has been released is never edited. */
-const MIGRATIONS = ['0001-plan.sql', '0002-backlog.sql', '0003-queue.sql', '0004-worklog.sql', '0005-continuation.sql']
+const MIGRATIONS = [
+  '0001-plan.sql',
+  '0002-backlog.sql',
+  '0003-queue.sql',
+  '0004-worklog.sql',
+  '0005-continuation.sql',
+  '0006-run.sql',
+]
 
 /** Waiting for another program's migration, and large tables, take longer than any other statement may. */
 const LONG_MS = 600_000

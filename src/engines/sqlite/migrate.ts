@@ -3,7 +3,14 @@ import { Problem } from '../../core/problem.ts'
 import type { Connection } from './connection.ts'
 
 /** In order, forward only; a migration that has been released is never edited. */
-const MIGRATIONS = ['0001-plan.sql', '0002-backlog.sql', '0003-queue.sql', '0004-worklog.sql', '0005-continuation.sql']
+const MIGRATIONS = [
+  '0001-plan.sql',
+  '0002-backlog.sql',
+  '0003-queue.sql',
+  '0004-worklog.sql',
+  '0005-continuation.sql',
+  '0006-run.sql',
+]
 
 /** "Pnch": marks a file as ours, so that another program's database is never migrated by mistake. */
 const APPLICATION_ID = 0x506e6368
