@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { wholeNumber } from '../core/input.ts'
+import { duration, wholeNumber } from '../core/input.ts'
 import type { InputSchema } from '../core/operation.ts'
 import { checked } from '../core/operation.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
@@ -97,6 +97,34 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     async run(fields, globals, around) {
       const { serve } = await import('./serve.ts')
       return await serve(fields, globals, around)
+    },
+  },
+
+  run: {
+    summary: 'Drain the queue with agents: claim, start, watch, run the wards, complete or fail, and go on.',
+    example: 'punchlist run --workers 3 --agent claude-code',
+    input: () =>
+      v.object({
+        command: v.optional(
+          v.pipe(v.array(v.string()), description('after --: the agent, or more arguments for the named one')),
+        ),
+        agent: v.optional(v.pipe(v.string(), description('claude-code, codex, opencode, gemini or punchlist'))),
+        workers: v.optional(v.pipe(wholeNumber(1, 1000), description('how many at a time; 1 if absent'))),
+        worktree: v.optional(v.pipe(v.boolean(), description('each task in a git worktree of its own'))),
+        once: v.optional(v.pipe(v.boolean(), description('each worker takes one task at most'))),
+        watch: v.optional(v.pipe(v.boolean(), description('wait for more work when there is none'))),
+        maxAttempts: v.optional(v.pipe(wholeNumber(1, 100), description('before a task has failed; 3 if absent'))),
+        timeout: v.optional(v.pipe(duration(), description('how long an agent may take in one go'))),
+        budget: v.optional(
+          v.pipe(v.number(), v.minValue(0), description('US dollars for a task, where the agent tells')),
+        ),
+        lease: v.optional(v.pipe(duration(), description('how long a claim holds unless renewed; 15m if absent'))),
+        name: v.optional(v.pipe(v.string(), description('what the workers are called after'))),
+      }),
+    positional: ['command'],
+    async run(fields, globals, around) {
+      const { run } = await import('./run.ts')
+      return await run(fields, globals, around)
     },
   },
 

@@ -200,7 +200,7 @@ function unlessReported(error: unknown): undefined {
 
 /** What may be given to a worker: nothing keeps it, and it is meant for anyone or for him. */
 function eligible(worker: string) {
-  return { blockers: 0, targetWorker: ['', worker] }
+  return { blockers: 0, awaiting: 0, targetWorker: ['', worker] }
 }
 
 const swept = new WeakMap<Store, number>()

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, renameSync } from 'node:fs'
 import { codeOf } from '../../core/disk.ts'
+import { isGone, isThisProcess, thisProcess, type Worker } from '../../core/process.ts'
 import { inTheWay, problemFor, unless } from './problems.ts'
-import { isGone, isThisProcess, thisProcess, type Worker } from './process.ts'
 import { QUIETLY, type Root } from './root.ts'
 
 /** A directory in the hands of one process: nobody else sees it, and nobody else can have it. */

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { pause, sinceBoot, thisBoot } from './clock.ts'
+import { pause, sinceBoot, thisBoot } from '../../core/clock.ts'
 import { unless } from './problems.ts'
 
 /** Whose a task is, and until when. */

@@ -1,6 +1,6 @@
+import { sinceBoot } from '../../core/clock.ts'
 import type { Kind } from '../../core/kind.ts'
 import type { Query } from '../../core/store.ts'
-import { sinceBoot } from './clock.ts'
 import type { Desk } from './desk.ts'
 
 /** So many are looked up at first, beside those that were passed. */

@@ -8,8 +8,8 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { pause } from '../../core/clock.ts'
 import type { Note } from '../../core/event.ts'
-import { pause } from './clock.ts'
 import { type Lease, leaseText, overwriteLease, type ReadLease, readLease } from './lease.ts'
 import { guarded, unless } from './problems.ts'
 import { QUIETLY, type Root, syncFolder } from './root.ts'

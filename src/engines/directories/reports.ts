@@ -1,8 +1,8 @@
 import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
 import type { Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
+import { isGone, thisProcess, type Worker } from '../../core/process.ts'
 import { guarded, unless } from './problems.ts'
-import { isGone, thisProcess, type Worker } from './process.ts'
 import { QUIETLY, type Root, syncFolder } from './root.ts'
 import { drafted } from './writing.ts'
 

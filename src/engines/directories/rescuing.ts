@@ -1,12 +1,12 @@
 import { readdirSync, rmSync } from 'node:fs'
 import type { Kind } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
+import { isGone } from '../../core/process.ts'
 import type { Recovered } from '../../core/store.ts'
 import { type Desk, isActive, isWaiting } from './desk.ts'
 import type { InHand } from './hands.ts'
 import { rollForward } from './leaving.ts'
 import { unless } from './problems.ts'
-import { isGone } from './process.ts'
 import { entriesIn, formOf, reader } from './reading.ts'
 import { removeFlags } from './writing.ts'
 

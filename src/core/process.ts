@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { codeOf } from '../../core/disk.ts'
 import { ON_LINUX, thisBoot } from './clock.ts'
+import { codeOf } from './disk.ts'
 
 /** A process that is at work on something: enough to tell whether it still is. */
 export interface Worker {
@@ -32,7 +32,7 @@ export function isGone({ pid, start, boot }: Worker, since: number): boolean {
   return !isRunning(pid, start) || Date.now() - since > PATIENCE_MS
 }
 
-function isRunning(pid: number, start: string): boolean {
+export function isRunning(pid: number, start: string): boolean {
   if (ON_LINUX) return startOf(pid) === start
   try {
     return process.kill(pid, 0)

@@ -1,0 +1,99 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { configFrom } from '../continuation/settings.ts'
+import { milliseconds } from '../core/input.ts'
+import { harmlessLine } from '../core/text.ts'
+import { StoreDoor } from '../open.ts'
+import { agentMaker } from '../runner/agents/agents.ts'
+import { Diary, type Entry } from '../runner/diary.ts'
+import { Guard } from '../runner/guard.ts'
+import { drain } from '../runner/runner.ts'
+import { findWorkspace } from '../workspace.ts'
+import type { GlobalFlags } from './arguments.ts'
+import type { Surroundings } from './main.ts'
+import { askingFrom, callerFor } from './scope.ts'
+
+/** Drains the queue with agents; the exit status says whether anything failed. */
+export async function run(
+  fields: Record<string, unknown>,
+  globals: GlobalFlags,
+  around: Surroundings,
+): Promise<number> {
+  const { terminal, env } = around
+  const asking = askingFrom(globals, env, around.cwd)
+  const workspace = await findWorkspace(asking.wish)
+  const settings = workspace.settings.run ?? {}
+  const words = (fields['command'] ?? []) as string[]
+  const named = fields['agent'] as string | undefined
+  const agent = agentMaker({
+    name: named ?? (words.length > 0 ? undefined : settings.agent),
+    words,
+    self: [process.execPath, process.argv[1]!],
+  })
+  const door = new StoreDoor(workspace)
+  const caller = callerFor(asking, workspace, door, true)
+  const stop = new AbortController()
+  const guard = new Guard()
+  const folder = join(workspace.root, '.punchlist', 'runs')
+  const name = String(fields['name'] ?? `${hostname().split('.')[0]}-${process.pid}`)
+  const now = () => new Date()
+  const id = `${now().toISOString().replace(/\D/g, '').slice(0, 14)}-${process.pid}`
+  const json = globals.json === true
+  const diary = new Diary(folder, id, now, entry => terminal.out(json ? JSON.stringify(entry) : told(entry)))
+  const stopped = () => stop.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopped)
+  try {
+    const counts = await drain(
+      {
+        caller,
+        agent,
+        leaseMs: milliseconds(String(fields['lease'] ?? settings.lease ?? '15m')),
+        maxAttempts: Number(fields['maxAttempts'] ?? 3),
+        timeoutMs: fields['timeout'] === undefined ? undefined : milliseconds(String(fields['timeout'])),
+        budgetUsd: fields['budget'] as number | undefined,
+        worktree: fields['worktree'] === true,
+        continuation: configFrom(caller.continuation),
+        env,
+        folder,
+        diary,
+        guard,
+        signal: stop.signal,
+      },
+      {
+        workers: Number(fields['workers'] ?? settings.workers ?? 1),
+        mode: fields['watch'] === true ? 'watch' : fields['once'] === true ? 'once' : 'drain',
+        name,
+      },
+    )
+    return stop.signal.aborted ? 130 : counts.failed > 0 ? 5 : 0
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stopped)
+    guard.end()
+    await door.close()
+  }
+}
+
+function told(entry: Entry): string {
+  const time = entry.at.slice(11, 19)
+  switch (entry.what) {
+    case 'run_started':
+      return `${time}  ${entry.workers} ${entry.workers === 1 ? 'worker' : 'workers'} with ${harmlessLine(entry.agent)}`
+    case 'claimed':
+      return `${time}  ${entry.task}  ${entry.worker}  ${harmlessLine(entry.title)}`
+    case 'ended':
+      return `${time}  ${entry.task}  ${entry.outcome}  ${harmlessLine(entry.text.split('\n')[0]!)}`
+    case 'run_ended':
+      return `${time}  ${
+        Object.entries(entry.counts)
+          .filter(([, n]) => n > 0)
+          .map(([what, n]) => `${n} ${what}`)
+          .join(', ') || 'nothing to do'
+      }`
+    case 'wards':
+      return `${time}  ${entry.task}  wards ${harmlessLine(entry.text)}`
+    case 'sent_on':
+      return `${time}  ${entry.task}  sent on: ${entry.open} open`
+    default:
+      return `${time}  ${entry.task}  ${entry.what.replace('_', ' ')}`
+  }
+}

@@ -1,0 +1,46 @@
+/** A program to be started, word by word: no shell sees any of it. */
+export interface Invocation {
+  readonly program: string
+  readonly args: readonly string[]
+  /** What it gets on standard input. */
+  readonly input?: string
+}
+
+/** What an agent tells while it works. */
+export interface Heard {
+  /** Its own name for the session, by which it can be carried on. */
+  readonly session?: string
+  /** What the session has cost so far, in US dollars. */
+  readonly costUsd?: number
+  /** The last thing it said. */
+  readonly said?: string
+}
+
+/** A program that does tasks: how it is started, carried on and listened to. */
+export interface Agent {
+  readonly name: string
+  begin(prompt: string): Invocation
+  /** Carries a session on; absent where it can only be begun anew, with another prompt. */
+  resume?(session: string, prompt: string): Invocation
+  /** One line that it printed. */
+  hear(line: string): Heard
+}
+
+/** What is printed in lines of JSON; other lines tell nothing. */
+export function jsonIn(line: string): Readonly<Record<string, unknown>> | undefined {
+  if (!line.startsWith('{')) return undefined
+  try {
+    return JSON.parse(line) as Readonly<Record<string, unknown>>
+  } catch {
+    return undefined
+  }
+}
+
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Without the fields that are undefined. */
+export function heard(fields: { [K in keyof Heard]: Heard[K] | undefined }): Heard {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,17 @@
+import { type Agent, heard, jsonIn, text } from './agent.ts'
+
+/** The agent that comes with punchlist, started by the program that is running. */
+export function punchlistAgent(program: readonly string[], more: readonly string[]): Agent {
+  const [first, ...rest] = program
+  const how = (prompt: string) => ({ program: first!, args: [...rest, 'agent', '--json', ...more, '--', prompt] })
+  return {
+    name: 'punchlist',
+    begin: how,
+    // Its conversation is the task's: what it said before is there already.
+    resume: (_, prompt) => how(prompt),
+    hear(line) {
+      const { conversation, text: said } = jsonIn(line) ?? {}
+      return heard({ session: text(conversation), said: text(said), costUsd: undefined })
+    },
+  }
+}

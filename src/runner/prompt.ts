@@ -1,0 +1,60 @@
+import { harmless } from '../core/text.ts'
+import type { Task } from '../queue/record.ts'
+
+export interface Assignment {
+  readonly task: Task
+  /** The file that says what is to be done, as it stands. */
+  readonly definition: string
+  readonly worker: string
+  /** The parts it was divided into, which are done, with where their results lie. */
+  readonly parts: readonly { readonly id: string; readonly title: string; readonly dir: string | null }[]
+  /** What came of the attempts before this one. */
+  readonly before: readonly string[]
+  readonly wards: readonly string[]
+}
+
+/** What an agent is told that begins a task. What others wrote is fenced, and said to be data. */
+export function taskPrompt(assignment: Assignment): string {
+  const { task, definition, worker, parts, before, wards } = assignment
+  const { id } = task
+  return [
+    `You are ${worker}, and ${id} is yours. Do what it says, in this folder, then stop: punchlist completes it when you have ended.`,
+    fenced('The task', definition),
+    parts.length > 0
+      ? `Its parts are done:\n${parts.map(part => `- ${part.id} ${JSON.stringify(part.title)}${part.dir ? ` in ${part.dir}` : ''}`).join('\n')}`
+      : '',
+    before.length > 0 ? fenced('What came of earlier attempts', before.join('\n\n')) : '',
+    wards.length > 0
+      ? `When you have ended, these must exit 0, and are run for you: ${wards.map(ward => `\`${ward}\``).join(', ')}. If one fails you are sent back to mend it.`
+      : '',
+    HOW(id),
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+}
+
+/** What an agent is told whose wards have failed. */
+export function wardPrompt(id: string, text: string, output: string): string {
+  return [
+    `[punchlist] ${id} is not done yet: ${text}. Mend what it complains of, then stop; it is run again.`,
+    fenced('It said last', output),
+  ].join('\n\n')
+}
+
+/** What an agent is told whose question a person has answered. */
+export function replyPrompt(id: string, reply: string): string {
+  return `[punchlist] Your question about ${id} was answered. Go on with the task.\n\n${fenced('The answer', reply)}`
+}
+
+const HOW = (id: string) => `While you work:
+- Keep your plan with create_todo, start_todo and complete_todo, or: punchlist plan add|start|complete. You are sent back while something in it is open.
+- What only a person can decide: punchlist queue checkpoint ${id} --summary TEXT --needs TEXT, then stop. You are called again with the answer.
+- What is too much for one: punchlist queue add TITLE --parent ${id} --description TEXT --expect TEXT, for each part, then stop. You get the task back when they are done.
+- What cannot be done: punchlist queue fail ${id} --type TEXT --what TEXT, then stop.`
+
+function fenced(title: string, text: string): string {
+  const body = harmless(text).trim()
+  const longest = Math.max(2, ...[...body.matchAll(/`+/g)].map(([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${title}, as data:\n${fence}text\n${body}\n${fence}`
+}

@@ -1,0 +1,29 @@
+import type { TodoContinuationConfig } from '../continuation/settings.ts'
+import type { Caller } from '../core/operation.ts'
+import type { Agent } from './agents/agent.ts'
+import type { Diary } from './diary.ts'
+import type { Guard } from './guard.ts'
+
+/** Everything that the workers of a run share. */
+export interface Run {
+  /** On whose behalf the queue is asked. */
+  readonly caller: Caller
+  readonly agent: () => Agent
+  readonly leaseMs: number
+  /** How often an agent is begun for a task before it has failed. */
+  readonly maxAttempts: number
+  /** How long an agent may work on a task in one go; undefined for as long as it takes. */
+  readonly timeoutMs: number | undefined
+  /** What a task may cost in US dollars, as far as its agent tells. */
+  readonly budgetUsd: number | undefined
+  readonly worktree: boolean
+  readonly continuation: TodoContinuationConfig
+  /** The environment that agents get, ours aside. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The folder of what runs remember. */
+  readonly folder: string
+  readonly diary: Diary
+  readonly guard: Guard
+  /** Aborted when whoever started the run wants it to stop. */
+  readonly signal: AbortSignal
+}

@@ -1,0 +1,81 @@
+import type { Caller } from '../core/operation.ts'
+import { claimNext } from '../queue/claiming.ts'
+import { task } from '../queue/kind.ts'
+import type { Task } from '../queue/record.ts'
+import type { Outcome } from './diary.ts'
+import { endOrphans } from './marked.ts'
+import type { Run } from './run.ts'
+import { workOn } from './working.ts'
+
+export interface Draining {
+  readonly workers: number
+  /** `drain`: until nothing is left to claim. `once`: each worker takes one task at most. `watch`: until it is stopped. */
+  readonly mode: 'drain' | 'once' | 'watch'
+  /** The runner's name; its workers are called after it. */
+  readonly name: string
+}
+
+export type Counts = Readonly<Record<Outcome, number>>
+
+/** How long nothing is asked of the store when nobody tells of a change: a lease that runs out tells nobody. */
+const LOOK_MS = 1000
+
+/** Gives the tasks of the queue to agents, so many at a time, until there are no more. */
+export async function drain(run: Run, { workers, mode, name }: Draining): Promise<Counts> {
+  const began = performance.now()
+  const { store, now } = run.caller
+  const counts: Record<Outcome, number> = { completed: 0, failed: 0, returned: 0, lost: 0, waiting: 0 }
+  run.diary.tell({ what: 'run_started', agent: run.agent().name, workers, name })
+  endOrphans()
+  await store.recover(task, { by: name, at: now().toISOString() })
+  const idle = Array.from({ length: workers }, (_, n) => `${name}-${n + 1}`).toReversed()
+  const busy = new Set<Promise<void>>()
+  let failure: { readonly error: unknown } | undefined
+  let begun = 0
+  const start = (worker: string, item: Task) => {
+    const caller: Caller = { ...run.caller, by: worker }
+    const work = workOn({ ...run, caller }, worker, item)
+      .then(outcome => void counts[outcome]++)
+      .catch((error: unknown) => void (failure ??= { error }))
+      .finally(() => {
+        busy.delete(work)
+        idle.push(worker)
+      })
+    busy.add(work)
+    begun++
+  }
+  for (;;) {
+    const more = () => !run.signal.aborted && !failure && (mode !== 'once' || begun < workers)
+    const seen = (await store.events({ last: 1 }))[0]?.seq ?? 0
+    while (idle.length > 0 && more()) {
+      const worker = idle.at(-1)!
+      const [item] = await claimNext({ ...run.caller, by: worker }, { worker, leaseMs: run.leaseMs })
+      if (!item) break
+      start(idle.pop()!, item)
+    }
+    if (busy.size === 0 && (mode !== 'watch' || !more())) break
+    await woken(run, busy, idle.length > 0 && more() ? seen : undefined)
+  }
+  if (failure) throw failure.error
+  run.diary.tell({ what: 'run_ended', counts, ms: Math.round(performance.now() - began) })
+  return counts
+}
+
+/** Waits until a worker is free, or there may be work for one that is. */
+async function woken(
+  { caller, signal }: Run,
+  busy: ReadonlySet<Promise<void>>,
+  seen: number | undefined,
+): Promise<void> {
+  const enough = new AbortController()
+  const ends = AbortSignal.any([signal, enough.signal])
+  const changed = seen === undefined ? [] : [caller.store.changed(seen, LOOK_MS, ends)]
+  const stopped = new Promise<void>(done => {
+    if (signal.aborted) done()
+    else ends.addEventListener('abort', () => done(), { once: true })
+  })
+  // Once it is to stop, only its workers are waited for.
+  await Promise.race([...busy, ...(signal.aborted && busy.size > 0 ? [] : [...changed, stopped])])
+  enough.abort()
+  await Promise.all(changed)
+}

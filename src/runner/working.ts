@@ -1,0 +1,158 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { unlessTooLate } from '../core/keeping.ts'
+import { returnTask } from '../queue/claiming.ts'
+import { DEFINITION } from '../queue/format.ts'
+import { task } from '../queue/kind.ts'
+import { childrenOf } from '../queue/locating.ts'
+import { directoryName } from '../queue/names.ts'
+import type { Task } from '../queue/record.ts'
+import { completeTask, failTask } from '../queue/reporting.ts'
+import { type Attempt, attempt, type Result } from './attempt.ts'
+import type { Outcome } from './diary.ts'
+import { Hold } from './hold.ts'
+import { type Memory, recall, remember } from './memory.ts'
+import { placeFor } from './place.ts'
+import { replyPrompt, taskPrompt } from './prompt.ts'
+import type { Run } from './run.ts'
+
+/** So long after the first failure; twice as long after each further one. */
+const BACKOFF_MS = 2000
+const LONGEST_BACKOFF_MS = 60_000
+
+/** Does a claimed task with an agent, to its end or to where somebody else is needed. */
+export async function workOn(run: Run, worker: string, claimed: Task): Promise<Outcome> {
+  const { id, title, token } = claimed
+  const began = performance.now()
+  run.diary.tell({ what: 'claimed', worker, task: id, title, token })
+  const hold = new Hold(run.caller.store, claimed, run.leaseMs)
+  const folder = join(run.folder, 'tasks')
+  let memory = recall(folder, id)
+  let costUsd: number | undefined
+  const ended = (outcome: Outcome, text: string): Outcome => {
+    const ms = Math.round(performance.now() - began)
+    run.diary.tell({
+      what: 'ended',
+      task: id,
+      title,
+      outcome,
+      text,
+      ms,
+      attempts: memory.attempts,
+      costUsd: costUsd ?? null,
+    })
+    return outcome
+  }
+  const keep = (more: Partial<Memory>) => remember(folder, id, (memory = { ...memory, ...more }))
+  try {
+    await using place = await placeFor(run, claimed)
+    for (let waits = BACKOFF_MS; ; waits = Math.min(waits * 2, LONGEST_BACKOFF_MS)) {
+      const agent = run.agent()
+      const onSession = (session: string) => keep({ session })
+      const work = await prepared({ run, claimed, worker, agent, hold, cwd: place.cwd, onSession }, memory)
+      keep({ attempts: work.number, agent: agent.name })
+      const result = await attempt(work)
+      costUsd = sum(costUsd, work.costUsd)
+      const outcome = await settled(run, claimed, result)
+      if (outcome) return ended(outcome, textOf(result))
+      const { text } = result as Result & { what: 'failed' }
+      keep({ before: [...memory.before, text].slice(-5), session: null })
+      if (work.number >= run.maxAttempts) return ended(await failed(run, claimed, result, memory), text)
+      await sleep(waits, undefined, { signal: AbortSignal.any([run.signal, hold.lost]) }).catch(() => undefined)
+      if (hold.lost.aborted) return ended('lost', 'its lease was taken over')
+      if (run.signal.aborted) return ended(await returned(run, claimed, 'the run was stopped'), 'the run was stopped')
+    }
+  } finally {
+    hold.stop()
+  }
+}
+
+async function prepared(
+  given: Pick<Attempt, 'run' | 'claimed' | 'worker' | 'agent' | 'hold' | 'cwd' | 'onSession'>,
+  memory: Memory,
+): Promise<Attempt> {
+  const { run, claimed, worker, agent } = given
+  const { caller } = run
+  const texts = (await caller.store.texts(task, [claimed.id])).get(claimed.id) ?? {}
+  const parts = (await childrenOf(caller, claimed)).map(part => ({
+    id: part.id,
+    title: part.title,
+    dir: caller.inFiles ? `${caller.queue}/${part.status}/${directoryName(part)}` : null,
+  }))
+  const wards = caller.wards.commands.map(command => command.join(' '))
+  const definition = [texts[DEFINITION] ?? claimed.title, ...conversation(texts)].join('\n\n')
+  const prompt = taskPrompt({ task: claimed, definition, worker, parts, before: memory.before, wards })
+  const reply = lastReply(texts, claimed.checkpoints)
+  const resumable = agent.resume && memory.session !== null && memory.agent === agent.name && reply !== undefined
+  const first = resumable ? agent.resume!(memory.session!, replyPrompt(claimed.id, reply)) : agent.begin(prompt)
+  return {
+    ...given,
+    number: memory.attempts + 1,
+    first,
+    prompt,
+    session: resumable ? memory.session! : undefined,
+    costUsd: undefined,
+    said: '',
+  }
+}
+
+function conversation(texts: Readonly<Record<string, string>>): string[] {
+  return Object.entries(texts)
+    .filter(([name]) => /^checkpoint_\d+(?:_reply)?\.md$/.test(name))
+    .map(([, text]) => text)
+}
+
+function lastReply(texts: Readonly<Record<string, string>>, checkpoints: number): string | undefined {
+  return texts[`checkpoint_${String(checkpoints).padStart(3, '0')}_reply.md`]
+}
+
+/** Writes down what came of a task; undefined where it failed, and may be tried again. */
+async function settled(run: Run, claimed: Task, result: Result): Promise<Outcome | undefined> {
+  const { caller } = run
+  switch (result.what) {
+    case 'done':
+      await completeTask(caller, claimed.id, claimed.token, result.text, result.verified)
+      return 'completed'
+    case 'reported':
+      return REPORTED[result.task.status] ?? 'lost'
+    case 'waiting':
+      return (await returned(run, claimed, 'it waits for a reply')) === 'returned' ? 'waiting' : 'lost'
+    case 'divided':
+      return await returned(run, claimed, 'it was divided into parts')
+    case 'stopped':
+      return await returned(run, claimed, 'the run was stopped')
+    case 'lost':
+      return 'lost'
+    case 'failed':
+      return undefined
+  }
+}
+
+const REPORTED: Readonly<Record<string, Outcome>> = {
+  completed: 'completed',
+  error: 'failed',
+  cancelled: 'returned',
+  to_execute: 'returned',
+}
+
+async function returned({ caller }: Run, claimed: Task, why: string): Promise<Outcome> {
+  const back = await returnTask(caller, claimed.id, claimed.token, why).catch(unlessTooLate)
+  return back ? 'returned' : 'lost'
+}
+
+async function failed({ caller }: Run, claimed: Task, result: Result, { attempts, before }: Memory): Promise<Outcome> {
+  const { type, text } = result as Result & { what: 'failed' }
+  const tried = attempts > 1 ? `${attempts} attempts:\n\n${before.map(each => `- ${each}`).join('\n')}` : undefined
+  const gone = await failTask(caller, claimed.id, { type, what: text, tried, token: claimed.token }).catch(
+    unlessTooLate,
+  )
+  return gone ? 'failed' : 'lost'
+}
+
+function textOf(result: Result): string {
+  return 'text' in result ? result.text : result.what === 'reported' ? `reported as ${result.task.status}` : result.what
+}
+
+function sum(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0)
+}
