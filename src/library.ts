@@ -6,6 +6,7 @@ import type { CompletionMode } from './core/completion.ts'
 import type { Event } from './core/event.ts'
 import { type Caller, type Operation, perform, type Scope } from './core/operation.ts'
 import type { EventQuery, Store } from './core/store.ts'
+import * as handover from './handover.ts'
 import { queueMigrate } from './migration.ts'
 import { StoreDoor } from './open.ts'
 import * as plan from './plans/operations.ts'
@@ -81,17 +82,17 @@ export interface Punchlist {
   }
   /** Every verb of the queue; `add` takes the tasks in `items`. */
   readonly queue: {
-    readonly add: Verb<typeof queue.queueAdd>
+    readonly add: Verb<typeof handover.queueAdd>
     readonly release: Verb<typeof queue.queueRelease>
     readonly claim: Easy<typeof queue.queueClaim>
     readonly return: Verb<typeof queue.queueReturn>
     readonly heartbeat: Verb<typeof queue.queueHeartbeat>
     readonly checkpoint: Verb<typeof queue.queueCheckpoint>
     readonly reply: Verb<typeof queue.queueReply>
-    readonly complete: Verb<typeof queue.queueComplete>
+    readonly complete: Verb<typeof handover.queueComplete>
     readonly fail: Verb<typeof queue.queueFail>
     readonly retry: Verb<typeof queue.queueRetry>
-    readonly cancel: Verb<typeof queue.queueCancel>
+    readonly cancel: Verb<typeof handover.queueCancel>
     readonly list: Easy<typeof queueReports.queueList>
     readonly show: Verb<typeof queueReports.queueShow>
     readonly tree: Easy<typeof queueReports.queueTree>
@@ -204,17 +205,17 @@ function verbsFor(caller: Caller): Punchlist {
       graph: (input = {}) => perform(reports.backlogGraph, caller, input),
     },
     queue: {
-      add: input => perform(queue.queueAdd, caller, input),
+      add: input => perform(handover.queueAdd, caller, input),
       release: input => perform(queue.queueRelease, caller, input),
       claim: (input = {}) => perform(queue.queueClaim, caller, input),
       return: input => perform(queue.queueReturn, caller, input),
       heartbeat: input => perform(queue.queueHeartbeat, caller, input),
       checkpoint: input => perform(queue.queueCheckpoint, caller, input),
       reply: input => perform(queue.queueReply, caller, input),
-      complete: input => perform(queue.queueComplete, caller, input),
+      complete: input => perform(handover.queueComplete, caller, input),
       fail: input => perform(queue.queueFail, caller, input),
       retry: input => perform(queue.queueRetry, caller, input),
-      cancel: input => perform(queue.queueCancel, caller, input),
+      cancel: input => perform(handover.queueCancel, caller, input),
       list: (input = {}) => perform(queueReports.queueList, caller, input),
       show: input => perform(queueReports.queueShow, caller, input),
       tree: (input = {}) => perform(queueReports.queueTree, caller, input),

@@ -44,23 +44,24 @@ const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
     ]
   },
   queue: async () => {
-    const [room, reports, { queueMigrate }] = await Promise.all([
+    const [room, reports, { queueMigrate }, { queueAdd, queueComplete, queueCancel }] = await Promise.all([
       import('./queue/operations.ts'),
       import('./queue/reports.ts'),
       import('./migration.ts'),
+      import('./handover.ts'),
     ])
     return [
-      room.queueAdd,
+      queueAdd,
       room.queueRelease,
       room.queueClaim,
       room.queueReturn,
       room.queueHeartbeat,
       room.queueCheckpoint,
       room.queueReply,
-      room.queueComplete,
+      queueComplete,
       room.queueFail,
       room.queueRetry,
-      room.queueCancel,
+      queueCancel,
       reports.queueList,
       reports.queueShow,
       reports.queueTree,

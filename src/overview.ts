@@ -196,7 +196,11 @@ async function queueOf(caller: Caller) {
   const counts = await caller.store.count(task, {})
   if (Object.keys(counts).length === 0) return null
   const working = await caller.store.find(task, { status: ['in_progress'], limit: 20 })
-  const waiting = await caller.store.find(task, { where: { awaiting: 1 }, status: ['in_progress'], limit: 20 })
+  const waiting = await caller.store.find(task, {
+    where: { awaiting: 1 },
+    status: ['in_progress', 'to_execute'],
+    limit: 20,
+  })
   return {
     counts,
     working: working.map(({ id, title, owner }) => ({ id, title, owner })),

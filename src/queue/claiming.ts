@@ -212,6 +212,14 @@ function isDue(store: Store): boolean {
 async function whyNotClaimed(caller: Caller, item: Task, worker: string, otherwise: Problem): Promise<Problem> {
   const { id, status, targetWorker } = item
   if (status === 'to_execute' && item.blockers > 0) return await stillWaits(caller, item, 'in_progress')
+  if (status === 'to_execute' && item.awaiting === 1) {
+    return new Problem(
+      'move_refused',
+      `${id} waits for a reply to its checkpoint ${item.checkpoints}`,
+      `Answer it: punchlist queue reply ${id} TEXT.`,
+      { id, from: status, to: 'in_progress', checkpoints: item.checkpoints },
+    )
+  }
   if (status === 'to_execute' && targetWorker !== '' && targetWorker !== worker) {
     return new Problem(
       'move_refused',

@@ -62,7 +62,7 @@ function nodeOf(item: Task, parts: ReadonlyMap<string, readonly Task[]>, waived:
     state: status,
     priority,
     owner,
-    waiting: item.awaiting === 1 && status === 'in_progress',
+    waiting: item.awaiting === 1 && (status === 'in_progress' || status === 'to_execute'),
     blockers,
     progress: {
       completed: sum(({ state, progress }) => progress.completed + Number(state === 'completed')),

@@ -67,7 +67,7 @@ export async function viewOf(caller: Caller, item: Task): Promise<TaskView> {
     finishedAt: item.finishedAt,
     verifiedAt: item.verifiedAt,
     checkpoints: item.checkpoints,
-    waiting: item.awaiting === 1 && status === 'in_progress',
+    waiting: item.awaiting === 1 && (status === 'in_progress' || status === 'to_execute'),
   }
 }
 

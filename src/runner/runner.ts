@@ -1,4 +1,5 @@
 import type { Caller } from '../core/operation.ts'
+import { settleAll } from '../handover.ts'
 import { claimNext } from '../queue/claiming.ts'
 import { task } from '../queue/kind.ts'
 import type { Task } from '../queue/record.ts'
@@ -28,6 +29,7 @@ export async function drain(run: Run, { workers, mode, name }: Draining): Promis
   run.diary.tell({ what: 'run_started', agent: run.agent().name, workers, name })
   endOrphans()
   await store.recover(task, { by: name, at: now().toISOString() })
+  await settleAll(run.caller)
   const idle = Array.from({ length: workers }, (_, n) => `${name}-${n + 1}`).toReversed()
   const busy = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined

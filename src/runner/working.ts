@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unlessTooLate } from '../core/keeping.ts'
+import { settle } from '../handover.ts'
 import { returnTask } from '../queue/claiming.ts'
 import { DEFINITION } from '../queue/format.ts'
 import { task } from '../queue/kind.ts'
@@ -112,6 +113,7 @@ async function settled(run: Run, claimed: Task, result: Result): Promise<Outcome
   switch (result.what) {
     case 'done':
       await completeTask(caller, claimed.id, claimed.token, result.text, result.verified)
+      await settle(caller, claimed.id)
       return 'completed'
     case 'reported':
       return REPORTED[result.task.status] ?? 'lost'

@@ -1,0 +1,148 @@
+import * as v from 'valibot'
+import { named } from './backlog/answering.ts'
+import { claimTodo, releaseTodo } from './backlog/claiming.ts'
+import { completeTodo } from './backlog/deciding.ts'
+import { todo } from './backlog/kind.ts'
+import { qualified } from './backlog/names.ts'
+import type { Todo } from './backlog/record.ts'
+import { described, line } from './core/input.ts'
+import { type Caller, operation } from './core/operation.ts'
+import { Problem } from './core/problem.ts'
+import { task } from './queue/kind.ts'
+import * as queue from './queue/operations.ts'
+import { writtenPath } from './queue/paths.ts'
+import type { Priority, Task } from './queue/record.ts'
+
+/** Todos of the backlog as tasks of the queue, and back: a task that is completed resolves the todo it was made of. */
+
+const PRIORITY: Readonly<Record<Todo['priority'], Priority>> = { p1: 'HIGH', p2: 'NORMAL', p3: 'LOW' }
+/** The queue holds a todo for as long as its task takes. */
+const HELD_MS = 365 * 24 * 3_600_000
+
+const fromBacklog = () =>
+  described(v.pipe(v.array(line(300)), v.maxLength(500, 'must be at most 500')), 'ready todos to make tasks of, by id')
+
+const room = queue.queueAdd
+
+export const queueAdd = operation({
+  ...room,
+  summary: 'Add tasks for workers; with a parent, divide that one into parts; from the backlog, make tasks of todos.',
+  input: () => {
+    const { items, ...rest } = (room.input as () => ReturnType<typeof room.input>)().entries
+    return v.object({ items: v.optional(items), ...rest, fromBacklog: fromBacklog() })
+  },
+  form: {
+    args: () => v.object({ ...room.form!.args().entries, fromBacklog: fromBacklog() }),
+    async input({ fromBacklog: ids, ...args }, read) {
+      const alone = ids !== undefined && args['title'] === undefined && args['items'] === undefined
+      if (!alone) return { ...((await room.form!.input(args, read)) as object), ...(ids ? { fromBacklog: ids } : {}) }
+      const { parent, stage } = args
+      refuseOthers(args)
+      return { fromBacklog: ids, ...(parent ? { parent } : {}), ...(stage ? { stage } : {}) }
+    },
+  },
+  async run(caller, { fromBacklog: ids = [], items = [], parent, stage }) {
+    const todos: Todo[] = []
+    for (const id of ids) todos.push(await ready(caller, id))
+    const made = await Promise.all(todos.map(item => taskOf(caller, item)))
+    const wanted = [...items, ...made]
+    if (wanted.length === 0) throw new Problem('bad_input', 'items: is missing', 'Send items, or fromBacklog.')
+    const answer = await room.run(caller, { items: wanted, parent, stage })
+    const tasks = answer.tasks ?? [answer.task]
+    for (const [index, item] of todos.entries()) {
+      await claimTodo(caller, item, { as: tasks[items.length + index]!.id, leaseMs: HELD_MS })
+    }
+    return answer
+  },
+})
+
+/** Completing a task resolves the todo it was made of. */
+export const queueComplete: typeof queue.queueComplete = {
+  ...queue.queueComplete,
+  async run(caller, input) {
+    const answer = await queue.queueComplete.run(caller, input)
+    for (const { id } of answer.tasks ?? [answer.task]) await settle(caller, id)
+    return answer
+  },
+}
+
+/** Cancelling one lets others have the todo. */
+export const queueCancel: typeof queue.queueCancel = {
+  ...queue.queueCancel,
+  async run(caller, input) {
+    const answer = await queue.queueCancel.run(caller, input)
+    for (const id of [answer.task.id, ...answer.parts]) await settle(caller, id)
+    return answer
+  },
+}
+
+/** Brings the todo that a task was made of up to what became of the task. */
+export async function settle(caller: Caller, id: string): Promise<void> {
+  const [item] = await caller.store.find(task, { where: { id }, limit: 1 })
+  if (!item || item.origin === null) return
+  const [from] = await caller.store.find(todo, { where: { id: item.origin }, limit: 1 })
+  if (from?.status === 'in_progress' && from.owner === id) await resolved(caller, from, item)
+}
+
+/** The same for all that are held by tasks: whoever completed one may have been killed before its todo was resolved. */
+export async function settleAll(caller: Caller): Promise<void> {
+  const held = await caller.store.find(todo, { status: ['in_progress'] })
+  for (const { owner } of held) if (owner?.startsWith('req_')) await settle(caller, owner)
+}
+
+async function resolved(caller: Caller, from: Todo, { id, status, owner, verifiedAt }: Task): Promise<void> {
+  try {
+    if (status === 'completed') {
+      const how = verifiedAt === null ? '' : ', and wards passed'
+      await completeTodo(caller, from, { as: owner ?? caller.by, token: from.token, reason: `done as ${id}${how}` })
+    } else if (status === 'cancelled') {
+      await releaseTodo(caller, from, { as: id, token: from.token }, `${id} was cancelled`)
+    }
+  } catch (error) {
+    // Somebody has decided otherwise meanwhile, which counts.
+    if (!(error instanceof Problem) || !['move_refused', 'lease_lost', 'changed_meanwhile'].includes(error.code))
+      throw error
+  }
+}
+
+async function ready(caller: Caller, name: string): Promise<Todo> {
+  const item = await named(caller, name, undefined)
+  const ours = item.status === 'in_progress' && item.owner?.startsWith('req_') === true
+  if (item.status === 'ready' || ours) return item
+  throw new Problem(
+    'move_refused',
+    `${qualified(item)} is ${item.status}, not ready`,
+    item.status === 'pending'
+      ? `Approve it first: punchlist backlog approve ${qualified(item)}.`
+      : `See what it waits for: punchlist backlog show ${qualified(item)}.`,
+    { id: qualified(item), status: item.status },
+  )
+}
+
+/** A task that says what its todo says. The same todo is the same task, however often it is handed over. */
+async function taskOf(caller: Caller, item: Todo) {
+  const texts = (await caller.store.texts(todo, [item.id])).get(item.id) ?? {}
+  const files = item.files.length > 0 ? `\n\nFiles: ${item.files.join(', ')}` : ''
+  const writes = item.files.flatMap(file => writtenPath(file) ?? [])
+  return {
+    title: item.title.slice(0, 300),
+    description: `${texts['body']?.trim() || item.title}${files}`,
+    expect: `${qualified(item)} is resolved: what was done, in one or two sentences.`,
+    priority: PRIORITY[item.priority],
+    ...(writes.length > 0 ? { writes } : {}),
+    origin: item.id,
+    key: `backlog:${item.id}`,
+  }
+}
+
+function refuseOthers(args: Readonly<Record<string, unknown>>): void {
+  const known = new Set(['parent', 'stage'])
+  const wrong = Object.entries(args).flatMap(([name, value]) => (value === undefined || known.has(name) ? [] : [name]))
+  if (wrong.length === 0) return
+  throw new Problem(
+    'bad_input',
+    `${wrong.join(', ')}: a task that is made of a todo says what the todo says`,
+    `Leave out ${wrong.join(', ')}, or change the todo.`,
+    { wrong },
+  )
+}
