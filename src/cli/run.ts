@@ -2,16 +2,17 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { configFrom } from '../continuation/settings.ts'
 import { milliseconds } from '../core/input.ts'
-import { harmlessLine } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
 import { agentMaker } from '../runner/agents/agents.ts'
-import { Diary, type Entry } from '../runner/diary.ts'
+import { Diary } from '../runner/diary.ts'
 import { Guard } from '../runner/guard.ts'
 import { drain } from '../runner/runner.ts'
 import { findWorkspace } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
 import type { Surroundings } from './main.ts'
+import { progressOn } from './run-progress.ts'
 import { askingFrom, callerFor } from './scope.ts'
+import { processScreen } from './screen.ts'
 
 /** Drains the queue with agents; the exit status says whether anything failed. */
 export async function run(
@@ -19,7 +20,7 @@ export async function run(
   globals: GlobalFlags,
   around: Surroundings,
 ): Promise<number> {
-  const { terminal, env } = around
+  const { env } = around
   const asking = askingFrom(globals, env, around.cwd)
   const workspace = await findWorkspace(asking.wish)
   const settings = workspace.settings.run ?? {}
@@ -39,7 +40,8 @@ export async function run(
   const now = () => new Date()
   const id = `${now().toISOString().replace(/\D/g, '').slice(0, 14)}-${process.pid}`
   const json = globals.json === true
-  const diary = new Diary(folder, id, now, entry => terminal.out(json ? JSON.stringify(entry) : told(entry)))
+  const progress = progressOn(processScreen(env), { json, caller, signal: stop.signal, now })
+  const diary = new Diary(folder, id, now, entry => progress.tell(entry))
   const stopped = () => stop.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopped)
   try {
@@ -69,31 +71,7 @@ export async function run(
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stopped)
     guard.end()
+    await progress.end()
     await door.close()
-  }
-}
-
-function told(entry: Entry): string {
-  const time = entry.at.slice(11, 19)
-  switch (entry.what) {
-    case 'run_started':
-      return `${time}  ${entry.workers} ${entry.workers === 1 ? 'worker' : 'workers'} with ${harmlessLine(entry.agent)}`
-    case 'claimed':
-      return `${time}  ${entry.task}  ${entry.worker}  ${harmlessLine(entry.title)}`
-    case 'ended':
-      return `${time}  ${entry.task}  ${entry.outcome}  ${harmlessLine(entry.text.split('\n')[0]!)}`
-    case 'run_ended':
-      return `${time}  ${
-        Object.entries(entry.counts)
-          .filter(([, n]) => n > 0)
-          .map(([what, n]) => `${n} ${what}`)
-          .join(', ') || 'nothing to do'
-      }`
-    case 'wards':
-      return `${time}  ${entry.task}  wards ${harmlessLine(entry.text)}`
-    case 'sent_on':
-      return `${time}  ${entry.task}  sent on: ${entry.open} open`
-    default:
-      return `${time}  ${entry.task}  ${entry.what.replace('_', ' ')}`
   }
 }

@@ -38,6 +38,7 @@ export function askingFrom(globals: GlobalFlags, env: Environment, cwd: string):
       session: named('session'),
       task: env['PUNCHLIST_TASK'] || undefined,
       token: tokenFrom(env),
+      inRun: Boolean(env['PUNCHLIST_RUN']),
     },
   }
 }

@@ -140,7 +140,7 @@ const MORE = {
 
 /** One task in a list: id, priority, state, title, whose it is. */
 function row(task: Shown): (Cell | string)[] {
-  const { id, priority, state, title, owner, waiting, blockers } = task
+  const { id, priority, state, title, owner, waiting, blockers, verifiedAt } = task
   const whose = state === 'in_progress' ? `(${owner ?? 'no lease'})` : ''
   const kept = blockers > 0 && OPEN.has(state) ? `waits for ${blockers}` : ''
   return [
@@ -148,7 +148,9 @@ function row(task: Shown): (Cell | string)[] {
     priority,
     painted(state),
     title,
-    faint([whose, waiting ? 'waits for a reply' : kept].filter(Boolean).join(' ')),
+    faint(
+      [whose, waiting ? 'waits for a reply' : kept, verifiedAt === null ? '' : '(verified)'].filter(Boolean).join(' '),
+    ),
   ]
 }
 

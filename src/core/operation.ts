@@ -14,6 +14,8 @@ export interface Scope {
   /** The fencing token of the item that is worked on, and that item if it is named. */
   readonly token?: number | undefined
   readonly task?: string | undefined
+  /** Whether the caller is an agent that `run` has started: then wards decide what is completed. */
+  readonly inRun?: boolean | undefined
 }
 
 /** Documents that are made of what is stored: files in the folder of the work, whatever keeps the rest. */

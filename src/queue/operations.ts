@@ -7,6 +7,7 @@ import { id, lasting, lease, newTask, reason, taskName, token, without, words, w
 import { claimNext, claimTask, claimWaiting, heartbeat, nothingToClaim, returnTask } from './claiming.ts'
 import { cancelTask, releaseTask, retryTask, waive, waiveTheRest } from './deciding.ts'
 import { checkpointTask, completeTask, completeTasks, failTask, replyTo } from './reporting.ts'
+import { verifiedBy } from './verifying.ts'
 import { taskShape, viewOf, viewsOf } from './view.ts'
 
 const about = () => v.object({ task: taskShape() })
@@ -227,7 +228,8 @@ export const queueComplete = operation({
     }
     if (name === undefined) throw missingId()
     if (left.length > 0) await waiveTheRest(caller, name, left, why, own)
-    return { task: await viewOf(caller, await completeTask(caller, name, own, note)) }
+    const verified = caller.scope.inRun ? await verifiedBy(caller, name) : undefined
+    return { task: await viewOf(caller, await completeTask(caller, name, own, note, verified)) }
   },
 })
 

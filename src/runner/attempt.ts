@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { judgeStop } from '../continuation/keeping.ts'
 import { buildContinuationPrompt } from '../continuation/prompt.ts'
 import type { Caller } from '../core/operation.ts'
+import { runWards } from '../core/wards.ts'
 import { coming, outlook } from '../plans/outlook.ts'
 import { locate } from '../queue/locating.ts'
 import { directoryName } from '../queue/names.ts'
 import type { Task } from '../queue/record.ts'
 import type { Verified } from '../queue/verified.ts'
-import { runWards } from '../worklogs/wards.ts'
+import { noteWardFailed } from '../queue/verifying.ts'
 import type { Agent, Invocation } from './agents/agent.ts'
 import { Child, type Ended } from './child.ts'
 import type { Hold } from './hold.ts'
@@ -73,6 +74,7 @@ export async function attempt(work: Attempt): Promise<Result> {
     const wards = await runWards(inPlace(run.caller, work.cwd))
     if (wards) run.diary.tell({ what: 'wards', task: claimed.id, passed: wards.verdict === 'passed', text: wards.text })
     if (wards?.verdict === 'failed') {
+      await noteWardFailed(run.caller, claimed.id, wards.text, claimed.token)
       if (++repairs > MOST_REPAIRS) return { what: 'failed', type: 'ward', text: wards.text }
       invocation = again(work, wardPrompt(claimed.id, wards.text, wards.failed?.output ?? ''))
       continue

@@ -1,10 +1,10 @@
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import { ending, runWards, type WardResult } from '../core/wards.ts'
 import { attemptAt, type Rewriting, rewrite, type Told, toldBy } from './accounts.ts'
 import { withOutcome, withWard } from './file/editing.ts'
 import { judge } from './judging.ts'
 import type { TaskSection, Worklog } from './record.ts'
-import { ending, runWards, type WardResult } from './wards.ts'
 
 export interface Completion {
   readonly number: number

@@ -3,6 +3,7 @@ import { described, wholeNumber } from '../core/input.ts'
 import { type Caller, operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { type Workflow, whereabouts, workflow } from '../core/session.ts'
+import { runWards } from '../core/wards.ts'
 import { toldBy } from './accounts.ts'
 import { warnings } from './answering.ts'
 import { name, plan } from './asking.ts'
@@ -16,7 +17,6 @@ import { meant, regardless } from './regardless.ts'
 import { interruptActive, progressBy, readSession } from './sessions.ts'
 import { summaryText } from './summary.ts'
 import { fitting, taskShape, taskViewOf, viewOf, worklogShape } from './view.ts'
-import { runWards } from './wards.ts'
 
 const where = () => ({ workflow: v.string(), session: v.string() })
 

@@ -1,5 +1,5 @@
-import type { Verification } from '../core/check.ts'
-import type { Caller } from '../core/operation.ts'
+import type { Verification } from './check.ts'
+import type { Caller } from './operation.ts'
 
 /** What came of running the wards: in words, as a worklog keeps it. */
 export interface WardResult {
@@ -16,7 +16,7 @@ export async function runWards(caller: Caller): Promise<WardResult | undefined> 
   if (!(await mayRun())) {
     return { verdict: 'unknown', text: 'not run: the wards came with the repository and are not trusted here' }
   }
-  const { runCheck } = await import('../core/check.ts')
+  const { runCheck } = await import('./check.ts')
   for (const command of commands) {
     const verification = await runCheck(command, { cwd: caller.here, now: caller.now })
     if (verification.exit === 0) continue
