@@ -5,6 +5,7 @@ import { milliseconds } from '../core/input.ts'
 import { StoreDoor } from '../open.ts'
 import { agentMaker } from '../runner/agents/agents.ts'
 import { Diary } from '../runner/diary.ts'
+import { underWay } from '../runner/earlier.ts'
 import { Guard } from '../runner/guard.ts'
 import { drain } from '../runner/runner.ts'
 import { findWorkspace } from '../workspace.ts'
@@ -42,6 +43,7 @@ export async function run(
   const json = globals.json === true
   const progress = progressOn(processScreen(env), { json, caller, signal: stop.signal, now })
   const diary = new Diary(folder, id, now, entry => progress.tell(entry))
+  const over = underWay(folder, id)
   const stopped = () => stop.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopped)
   try {
@@ -71,6 +73,7 @@ export async function run(
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stopped)
     guard.end()
+    over()
     await progress.end()
     await door.close()
   }

@@ -4,6 +4,7 @@ import { claimNext } from '../queue/claiming.ts'
 import { task } from '../queue/kind.ts'
 import type { Task } from '../queue/record.ts'
 import type { Outcome } from './diary.ts'
+import { settleEarlier } from './earlier.ts'
 import { endOrphans } from './marked.ts'
 import type { Run } from './run.ts'
 import { workOn } from './working.ts'
@@ -28,6 +29,7 @@ export async function drain(run: Run, { workers, mode, name }: Draining): Promis
   const counts: Record<Outcome, number> = { completed: 0, failed: 0, returned: 0, lost: 0, waiting: 0 }
   run.diary.tell({ what: 'run_started', agent: run.agent().name, workers, name })
   endOrphans()
+  await settleEarlier(run)
   await store.recover(task, { by: name, at: now().toISOString() })
   await settleAll(run.caller)
   const idle = Array.from({ length: workers }, (_, n) => `${name}-${n + 1}`).toReversed()
