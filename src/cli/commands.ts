@@ -120,9 +120,16 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         ),
         lease: v.optional(v.pipe(duration(), description('how long a claim holds unless renewed; 15m if absent'))),
         name: v.optional(v.pipe(v.string(), description('what the workers are called after'))),
+        report: v.optional(
+          v.pipe(v.boolean(), description('instead: tell what the last run did, or the one that is named')),
+        ),
       }),
     positional: ['command'],
     async run(fields, globals, around) {
+      if (fields['report'] === true) {
+        const { runReport } = await import('./run-report.ts')
+        return await runReport((fields['command'] as string[] | undefined)?.[0], globals, around)
+      }
       const { run } = await import('./run.ts')
       return await run(fields, globals, around)
     },
