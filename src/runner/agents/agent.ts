@@ -40,7 +40,11 @@ export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+export function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+}
+
 /** Without the fields that are undefined. */
-export function heard(fields: { [K in keyof Heard]: Heard[K] | undefined }): Heard {
+export function heard(fields: { [K in keyof Heard]?: Heard[K] | undefined }): Heard {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

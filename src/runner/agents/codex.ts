@@ -1,21 +1,25 @@
-import { type Agent, heard, jsonIn, text } from './agent.ts'
+import { type Agent, heard, jsonIn, record, text } from './agent.ts'
 
+/** It tells tokens, and no price. */
 export function codex(more: readonly string[]): Agent {
+  // `exec resume` knows fewer options than `exec`, so all of them stand before it.
+  const how = ['exec', ...more, '--json', '--skip-git-repo-check']
   return {
     name: 'codex',
-    begin: prompt => ({ program: 'codex', args: ['exec', '--json', '--skip-git-repo-check', ...more, prompt] }),
-    resume: (session, prompt) => ({
-      program: 'codex',
-      args: ['exec', 'resume', '--json', '--skip-git-repo-check', ...more, session, prompt],
-    }),
+    begin: prompt => ({ program: 'codex', args: [...how, '-'], input: prompt }),
+    resume: (session, prompt) => ({ program: 'codex', args: [...how, 'resume', session, '-'], input: prompt }),
     hear(line) {
-      const { thread_id: session, item } = jsonIn(line) ?? {}
-      const { type, text: said } = (item ?? {}) as Readonly<Record<string, unknown>>
-      return heard({
-        session: text(session),
-        said: type === 'agent_message' ? text(said) : undefined,
-        costUsd: undefined,
-      })
+      const { type, thread_id: session, item, error } = jsonIn(line) ?? {}
+      switch (type) {
+        case 'thread.started':
+          return heard({ session: text(session) })
+        case 'turn.failed':
+          return heard({ said: text(record(error)['message']) })
+        case 'item.completed':
+          return heard({ said: record(item)['type'] === 'agent_message' ? text(record(item)['text']) : undefined })
+        default:
+          return {}
+      }
     },
   }
 }
