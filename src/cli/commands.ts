@@ -120,6 +120,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         ),
         lease: v.optional(v.pipe(duration(), description('how long a claim holds unless renewed; 15m if absent'))),
         name: v.optional(v.pipe(v.string(), description('what the workers are called after'))),
+        pr: v.optional(v.pipe(v.boolean(), description('end with the section for the pull request'))),
         report: v.optional(
           v.pipe(v.boolean(), description('instead: tell what the last run did, or the one that is named')),
         ),
@@ -160,12 +161,17 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
 
   demo: {
-    summary: 'Play a short plan in a temporary folder and show what happens.',
+    summary: 'Play a day of two scripted agents in a temporary folder, and show what happens.',
     example: 'punchlist demo',
-    input: () => v.object({}),
-    async run(_, __, around) {
-      const { demo } = await import('./demo.ts')
-      return await demo(around)
+    input: () =>
+      v.object({
+        agent: v.optional(
+          v.pipe(v.boolean(), description('instead: be one of its agents, as punchlist run starts them')),
+        ),
+      }),
+    async run({ agent }, _, around) {
+      if (agent === true) return await (await import('./demo-agent.ts')).demoAgent(around)
+      return await (await import('./demo.ts')).demo(around)
     },
   },
 }

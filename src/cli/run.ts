@@ -7,6 +7,7 @@ import { agentMaker } from '../runner/agents/agents.ts'
 import { Diary } from '../runner/diary.ts'
 import { underWay } from '../runner/earlier.ts'
 import { Guard } from '../runner/guard.ts'
+import { Logbook } from '../runner/logbook.ts'
 import { drain } from '../runner/runner.ts'
 import { findWorkspace } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
@@ -43,6 +44,7 @@ export async function run(
   const json = globals.json === true
   const progress = progressOn(processScreen(env), { json, caller, signal: stop.signal, now })
   const diary = new Diary(folder, id, now, entry => progress.tell(entry))
+  const logbook = new Logbook(caller)
   const over = underWay(folder, id)
   const stopped = () => stop.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopped)
@@ -61,6 +63,7 @@ export async function run(
         folder,
         diary,
         guard,
+        logbook,
         signal: stop.signal,
       },
       {
@@ -69,6 +72,14 @@ export async function run(
         name,
       },
     )
+    const workers = Array.from(
+      { length: Number(fields['workers'] ?? settings.workers ?? 1) },
+      (_, n) => `${name}-${n + 1}`,
+    )
+    const summary = await logbook.summary(workers)
+    await progress.end()
+    if (summary !== undefined && !json) around.terminal.out(`summary: ${summary}`)
+    if (fields['pr'] === true && !json) around.terminal.out((await logbook.pullRequest()) ?? '')
     return stop.signal.aborted ? 130 : counts.failed > 0 ? 5 : 0
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stopped)

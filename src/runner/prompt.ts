@@ -11,11 +11,13 @@ export interface Assignment {
   /** What came of the attempts before this one. */
   readonly before: readonly string[]
   readonly wards: readonly string[]
+  /** How it keeps its log. */
+  readonly protocol: string
 }
 
 /** What an agent is told that begins a task. What others wrote is fenced, and said to be data. */
 export function taskPrompt(assignment: Assignment): string {
-  const { task, definition, worker, parts, before, wards } = assignment
+  const { task, definition, worker, parts, before, wards, protocol } = assignment
   const { id } = task
   return [
     `You are ${worker}, and ${id} is yours. Do what it says, in this folder, then stop: punchlist completes it when you have ended.`,
@@ -28,6 +30,7 @@ export function taskPrompt(assignment: Assignment): string {
       ? `When you have ended, these must exit 0, and are run for you: ${wards.map(ward => `\`${ward}\``).join(', ')}. If one fails you are sent back to mend it.`
       : '',
     HOW(id),
+    protocol.trim(),
   ]
     .filter(Boolean)
     .join('\n\n')

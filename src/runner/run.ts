@@ -3,6 +3,7 @@ import type { Caller } from '../core/operation.ts'
 import type { Agent } from './agents/agent.ts'
 import type { Diary } from './diary.ts'
 import type { Guard } from './guard.ts'
+import type { Logbook } from './logbook.ts'
 
 /** Everything that the workers of a run share. */
 export interface Run {
@@ -24,6 +25,7 @@ export interface Run {
   readonly folder: string
   readonly diary: Diary
   readonly guard: Guard
+  readonly logbook: Logbook
   /** Aborted when whoever started the run wants it to stop. */
   readonly signal: AbortSignal
 }

@@ -30,7 +30,8 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
   const folder = join(run.folder, 'tasks')
   let memory = recall(folder, id)
   let costUsd: number | undefined
-  const ended = (outcome: Outcome, text: string): Outcome => {
+  const ended = async (outcome: Outcome, text: string, wards?: string): Promise<Outcome> => {
+    await run.logbook.note(worker, { id, title, outcome, text, wards })
     const ms = Math.round(performance.now() - began)
     run.diary.tell({
       what: 'ended',
@@ -55,13 +56,14 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
       const result = await attempt(work)
       costUsd = sum(costUsd, work.costUsd)
       const outcome = await settled(run, claimed, result)
-      if (outcome) return ended(outcome, textOf(result))
+      if (outcome) return await ended(outcome, textOf(result), wardsIn(result))
       const { text } = result as Result & { what: 'failed' }
       keep({ before: [...memory.before, text].slice(-5), session: null })
-      if (work.number >= run.maxAttempts) return ended(await failed(run, claimed, result, memory), text)
+      if (work.number >= run.maxAttempts) return await ended(await failed(run, claimed, result, memory), text)
       await sleep(waits, undefined, { signal: AbortSignal.any([run.signal, hold.lost]) }).catch(() => undefined)
-      if (hold.lost.aborted) return ended('lost', 'its lease was taken over')
-      if (run.signal.aborted) return ended(await returned(run, claimed, 'the run was stopped'), 'the run was stopped')
+      if (hold.lost.aborted) return await ended('lost', 'its lease was taken over')
+      if (run.signal.aborted)
+        return await ended(await returned(run, claimed, 'the run was stopped'), 'the run was stopped')
     }
   } finally {
     hold.stop()
@@ -82,7 +84,8 @@ async function prepared(
   }))
   const wards = caller.wards.commands.map(command => command.join(' '))
   const definition = [texts[DEFINITION] ?? claimed.title, ...conversation(texts)].join('\n\n')
-  const prompt = taskPrompt({ task: claimed, definition, worker, parts, before: memory.before, wards })
+  const protocol = await run.logbook.protocol(worker)
+  const prompt = taskPrompt({ task: claimed, definition, worker, parts, before: memory.before, wards, protocol })
   const reply = lastReply(texts, claimed.checkpoints)
   const resumable = agent.resume && memory.session !== null && memory.agent === agent.name && reply !== undefined
   const first = resumable ? agent.resume!(memory.session!, replyPrompt(claimed.id, reply)) : agent.begin(prompt)
@@ -157,4 +160,8 @@ function textOf(result: Result): string {
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0)
+}
+
+function wardsIn(result: Result): string | undefined {
+  return result.what === 'done' && result.verified ? `passed: ${result.verified.commands.join('; ')}` : undefined
 }

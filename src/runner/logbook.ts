@@ -1,0 +1,64 @@
+import { type Caller, type Operation, perform } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import { worklogClose, worklogComplete, worklogFail, worklogOpen, worklogTask } from '../worklogs/operations.ts'
+import { worklogList, worklogPr, worklogProtocol, worklogSummary } from '../worklogs/reports.ts'
+import type { Outcome } from './diary.ts'
+
+/** What was done with a task, for whoever reads the log. */
+export interface Deed {
+  readonly id: string
+  readonly title: string
+  readonly outcome: Outcome
+  readonly text: string
+  /** The wards that passed, in words. */
+  readonly wards: string | undefined
+}
+
+/** The worklogs of a run: its agents keep them, and what they leave out is added. A log never stops the work. */
+export class Logbook {
+  private readonly caller: Caller
+
+  constructor(caller: Caller) {
+    // The wards were run already, and their result is told.
+    this.caller = { ...caller, wards: { ...caller.wards, commands: [] } }
+  }
+
+  /** What a worker's prompt says about its log. */
+  async protocol(worker: string): Promise<string> {
+    return (await this.asked(worklogProtocol, { name: worker, role: 'implementation' }))?.text ?? ''
+  }
+
+  /** Writes a task down that its agent has not written down itself. */
+  async note(worker: string, { id, title, outcome, text, wards }: Deed): Promise<void> {
+    if (outcome !== 'completed' && outcome !== 'failed') return
+    const known = await this.asked(worklogList, { worker, all: true })
+    const tasks = known?.tasks ?? []
+    if (tasks.some(({ subject }) => subject.includes(id))) return
+    if (!known) await this.asked(worklogOpen, { name: worker, role: 'implementation', plan: 'the queue' })
+    const number = Math.max(0, ...tasks.map(one => one.number)) + 1
+    await this.asked(worklogTask, { name: worker, task: number, subject: `${id} ${title}`.slice(0, 300) })
+    if (outcome === 'completed') await this.asked(worklogComplete, { name: worker, task: number, ward: wards })
+    else await this.asked(worklogFail, { name: worker, task: number, reason: text.slice(0, 4000) })
+  }
+
+  /** Closes the logs of these workers and writes the summary; gives back where it is. While others are at work it is theirs to write. */
+  async summary(workers: readonly string[]): Promise<string | undefined> {
+    for (const name of workers) await this.asked(worklogClose, { name })
+    const active = await this.asked(worklogList, { status: 'active', limit: 1 })
+    if (!active || active.worklogs.length > 0) return undefined
+    return (await this.asked(worklogSummary, {}))?.path ?? undefined
+  }
+
+  async pullRequest(): Promise<string | undefined> {
+    return (await this.asked(worklogPr, {}))?.text
+  }
+
+  private async asked<O>(op: Operation<never, O>, input: unknown): Promise<O | undefined> {
+    try {
+      return (await perform(op as Operation<unknown, O>, this.caller, input)) as O
+    } catch (error) {
+      if (error instanceof Problem) return undefined
+      throw error
+    }
+  }
+}
