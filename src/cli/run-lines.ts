@@ -2,10 +2,24 @@ import { harmlessLine } from '../core/text.ts'
 import type { Entry } from '../runner/diary.ts'
 import { lasted } from './lasted.ts'
 
-/** What is worth a line of its own in what a run did; undefined for the rest. */
-export function told(entry: Entry): string | undefined {
-  const words = wordsFor(entry)
-  return words && harmlessLine(`${entry.at.slice(11, 19)}  ${words.filter(Boolean).join('  ')}`)
+/** What is worth a line of its own in what a run does. */
+export class Lines {
+  /** An agent is started several times in one attempt: to go on, and to mend. */
+  private readonly attempts = new Map<string, number>()
+
+  /** Undefined where it is not worth one. */
+  for(entry: Entry): string | undefined {
+    const words = this.isNews(entry) ? wordsFor(entry) : undefined
+    return words && harmlessLine(`${entry.at.slice(11, 19)}  ${words.filter(Boolean).join('  ')}`)
+  }
+
+  private isNews(entry: Entry): boolean {
+    if (entry.what === 'ended') this.attempts.delete(entry.task)
+    if (entry.what !== 'agent_started') return true
+    const before = this.attempts.get(entry.task)
+    this.attempts.set(entry.task, entry.attempt)
+    return before !== entry.attempt
+  }
 }
 
 /** How many of each, without those that there are none of. */
@@ -17,7 +31,7 @@ export function counted(counts: Readonly<Record<string, number>>): string {
 function wordsFor(entry: Entry): string[] | undefined {
   switch (entry.what) {
     case 'run_started':
-      return [`${entry.workers} ${entry.workers === 1 ? 'worker' : 'workers'} with ${entry.agent}`]
+      return [workersWith(entry)]
     case 'claimed':
       return [entry.task, entry.worker, entry.title]
     case 'agent_started':
@@ -33,13 +47,22 @@ function wordsFor(entry: Entry): string[] | undefined {
     case 'waits':
       return [entry.task, `waits for a reply: ${entry.needs}`]
     case 'ended':
-      return [entry.task, entry.outcome, lasted(entry.ms), costs(entry.costUsd), entry.text.split('\n')[0]!]
+      return [entry.task, entry.outcome, lasted(entry.ms), costs(entry.costUsd), saidBesides(entry)]
     case 'run_ended':
       return [counted(entry.counts) || 'nothing to do', lasted(entry.ms)]
     default:
       // A newer program's account may tell more.
       return undefined
   }
+}
+
+/** A command may be a path: its name is enough to know it by. */
+export function workersWith({ workers, agent }: { readonly workers: number; readonly agent: string }): string {
+  return `${workers} ${workers === 1 ? 'worker' : 'workers'} with ${agent.replace(/^.*\//, '')}`
+}
+
+function saidBesides({ outcome, text }: { readonly outcome: string; readonly text: string }): string {
+  return text === outcome ? '' : text.split('\n')[0]!
 }
 
 function wayOut({ exit, signal }: { readonly exit: number | null; readonly signal: string | null }): string {

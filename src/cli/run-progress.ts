@@ -3,7 +3,7 @@ import { checkpointName, readCheckpoint } from '../queue/checkpoints.ts'
 import { task as kind } from '../queue/kind.ts'
 import type { Entry } from '../runner/diary.ts'
 import { LiveArea } from './live-area.ts'
-import { told } from './run-lines.ts'
+import { Lines } from './run-lines.ts'
 import { type Left, liveLines } from './run-live.ts'
 import { SoFar } from './run-so-far.ts'
 import type { Screen } from './screen.ts'
@@ -28,9 +28,10 @@ export interface Watching {
 /** Lines that change on a terminal, lines that stay elsewhere, and what happened as JSON for programs. */
 export function progressOn(screen: Screen, watching: Watching): Progress {
   if (screen.live && !watching.json) return new LiveProgress(screen, watching)
+  const lines = new Lines()
   return {
     tell(entry) {
-      const line = watching.json ? JSON.stringify(entry) : told(entry)
+      const line = watching.json ? JSON.stringify(entry) : lines.for(entry)
       if (line !== undefined) screen.write(`${line}\n`)
     },
     said: () => undefined,
@@ -47,6 +48,7 @@ class LiveProgress implements Progress {
   private readonly watching: Watching
   private readonly area: LiveArea
   private readonly soFar = new SoFar()
+  private readonly lines = new Lines()
   private readonly drawing: NodeJS.Timeout
   private readonly looking: NodeJS.Timeout
   private staying: string[] = []
@@ -65,7 +67,7 @@ class LiveProgress implements Progress {
   tell(entry: Entry): void {
     this.soFar.take(entry)
     // Who is at what can be seen below.
-    const line = entry.what === 'claimed' ? undefined : told(entry)
+    const line = entry.what === 'claimed' ? undefined : this.lines.for(entry)
     if (line !== undefined) this.staying.push(line)
   }
 

@@ -11,7 +11,7 @@ import { findWorkspace } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
 import { lasted } from './lasted.ts'
 import type { Surroundings } from './main.ts'
-import { costs, counted } from './run-lines.ts'
+import { costs, counted, workersWith } from './run-lines.ts'
 import { askingFrom, callerFor } from './scope.ts'
 import { type Cell, faint, lines, painter, table } from './table.ts'
 
@@ -86,7 +86,7 @@ function shown(report: RunReport, where: Outputs, earlier: readonly string[], co
 function heading({ run, how, name, agent, workers, startedAt, lastAt, ms }: RunReport): string[] {
   const day = startedAt.slice(0, 10) === lastAt.slice(0, 10) ? '' : `${lastAt.slice(0, 10)} `
   const when = `${startedAt.slice(0, 19).replace('T', ' ')} to ${day}${lastAt.slice(11, 19)} UTC  ${lasted(ms)}`
-  const who = `${workers} ${workers === 1 ? 'worker' : 'workers'} with ${agent}, named ${name}`
+  const who = `${workersWith({ workers, agent })}, named ${name}`
   return [`${run}  ${HOW[how]}`, when, harmlessLine(who)]
 }
 

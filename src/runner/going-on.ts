@@ -1,30 +1,14 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isRunning, thisProcess, type Worker } from '../core/process.ts'
 
-/** Whether the runner that keeps an account is still there. Its name ends with the number of its process. */
-export function isGoingOn(run: string, startedAt: string): boolean {
-  const pid = Number(/-(\d+)$/.exec(run)?.[1])
-  if (!pid) return false
-  if (process.platform === 'linux') {
-    const began = beganAt(pid)
-    // A number is given to another process one day: that one began later.
-    return began !== undefined && began <= Date.parse(startedAt) + 1000
-  }
+/** Whether the runner that keeps an account is still there, on this machine. */
+export function isGoingOn(folder: string, run: string): boolean {
   try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** In milliseconds since 1970. Linux counts in hundredths of a second since the machine was started. */
-function beganAt(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const boot = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1]
-    if (state === 'Z' || state === 'X' || boot === undefined) return undefined
-    return Number(boot) * 1000 + Number(rest[18]) * 10
+    const { pid, start, boot } = JSON.parse(readFileSync(join(folder, 'open', run), 'utf8')) as Worker
+    return boot === thisProcess().boot && isRunning(pid, start)
   } catch {
-    return undefined
+    // It has ended, or what it left there cannot be read.
+    return false
   }
 }

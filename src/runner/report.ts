@@ -57,7 +57,7 @@ export function reportOn(folder: string, wanted?: string): RunReport {
     })
   }
   const ended = entries.some(({ what }) => what === 'run_ended')
-  const how = ended ? 'ended' : isGoingOn(run, first.at) ? 'going_on' : 'killed'
+  const how = ended ? 'ended' : isGoingOn(folder, run) ? 'going_on' : 'killed'
   const tasks = tasksIn(entries, how === 'going_on' ? 'going_on' : 'cut_off', last.at)
   return {
     run,

@@ -259,9 +259,3 @@ describe('log', () => {
     expect(await over).toMatchObject({ status: 0, stderr: '' })
   })
 })
-
-test('the demo plays through', async () => {
-  const { status, stdout, stderr } = await punchlist(['demo'], { cwd: scratch() })
-  expect([status, stderr]).toEqual([0, ''])
-  expect(stdout).toContain('nothing remains')
-})
