@@ -6,6 +6,7 @@ import type { Row } from './measure.ts'
 import { postgres } from './postgres.ts'
 import { queuePostgres } from './queue-postgres.ts'
 import { queueSqlite } from './queue-sqlite.ts'
+import { run } from './run.ts'
 import { sqlite } from './sqlite.ts'
 import { startup } from './startup.ts'
 import { worklog } from './worklog.ts'
@@ -22,6 +23,7 @@ const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   'queue-postgres': queuePostgres,
   directories,
   worklog,
+  run,
 }
 
 const wanted = process.argv.slice(2)

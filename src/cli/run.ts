@@ -8,6 +8,7 @@ import { Diary } from '../runner/diary.ts'
 import { underWay } from '../runner/earlier.ts'
 import { Guard } from '../runner/guard.ts'
 import { Logbook } from '../runner/logbook.ts'
+import { Rest } from '../runner/marked.ts'
 import { drain } from '../runner/runner.ts'
 import { findWorkspace } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
@@ -45,6 +46,7 @@ export async function run(
   const progress = progressOn(processScreen(env), { json, caller, signal: stop.signal, now })
   const diary = new Diary(folder, id, now, entry => progress.tell(entry))
   const logbook = new Logbook(caller)
+  const rest = new Rest()
   const over = underWay(folder, id)
   const stopped = () => stop.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopped)
@@ -64,6 +66,7 @@ export async function run(
         diary,
         guard,
         logbook,
+        rest,
         signal: stop.signal,
       },
       {
@@ -84,6 +87,7 @@ export async function run(
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stopped)
     guard.end()
+    rest.end()
     over()
     await progress.end()
     await door.close()

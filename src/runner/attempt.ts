@@ -13,7 +13,7 @@ import { noteWardFailed } from '../queue/verifying.ts'
 import type { Agent, Invocation } from './agents/agent.ts'
 import { Child, type Ended } from './child.ts'
 import type { Hold } from './hold.ts'
-import { endRest, markOf, RUN_MARK } from './marked.ts'
+import { markOf, RUN_MARK } from './marked.ts'
 import { wardPrompt } from './prompt.ts'
 import type { Run } from './run.ts'
 
@@ -143,6 +143,7 @@ async function sentOn({ run, claimed, session, agent }: Attempt): Promise<string
 async function once(work: Attempt, invocation: Invocation): Promise<{ readonly type: string; readonly why?: string }> {
   const { run, claimed, hold, agent, cwd, number } = work
   const began = performance.now()
+  run.rest.not(claimed.id)
   const child = new Child(invocation, {
     cwd,
     env: environment(work),
@@ -168,7 +169,7 @@ async function once(work: Attempt, invocation: Invocation): Promise<{ readonly t
   const ended = await child.ended
   for (const signal of signals) signal.removeEventListener('abort', stop)
   clearTimeout(timer)
-  endRest(claimed.id)
+  run.rest.of(claimed.id)
   if (pid !== null) run.guard.done(pid)
   const { exit, signal } = ended
   const ms = Math.round(performance.now() - began)

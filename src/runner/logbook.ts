@@ -17,6 +17,8 @@ export interface Deed {
 /** The worklogs of a run: its agents keep them, and what they leave out is added. A log never stops the work. */
 export class Logbook {
   private readonly caller: Caller
+  private writing: Promise<void> = Promise.resolve()
+  private readonly protocols = new Map<string, Promise<string>>()
 
   constructor(caller: Caller) {
     // The wards were run already, and their result is told.
@@ -25,11 +27,19 @@ export class Logbook {
 
   /** What a worker's prompt says about its log. */
   async protocol(worker: string): Promise<string> {
-    return (await this.asked(worklogProtocol, { name: worker, role: 'implementation' }))?.text ?? ''
+    const known =
+      this.protocols.get(worker) ??
+      this.asked(worklogProtocol, { name: worker, role: 'implementation' }).then(told => told?.text ?? '')
+    this.protocols.set(worker, known)
+    return await known
   }
 
-  /** Writes a task down that its agent has not written down itself. */
-  async note(worker: string, { id, title, outcome, text, wards }: Deed): Promise<void> {
+  /** Writes a task down that its agent has not written down itself; nobody waits for that before the run ends. */
+  note(worker: string, deed: Deed): void {
+    this.writing = this.writing.then(() => this.written(worker, deed))
+  }
+
+  private async written(worker: string, { id, title, outcome, text, wards }: Deed): Promise<void> {
     if (outcome !== 'completed' && outcome !== 'failed') return
     const known = await this.asked(worklogList, { worker, all: true })
     const tasks = known?.tasks ?? []
@@ -43,6 +53,7 @@ export class Logbook {
 
   /** Closes the logs of these workers and writes the summary; gives back where it is. While others are at work it is theirs to write. */
   async summary(workers: readonly string[]): Promise<string | undefined> {
+    await this.writing
     for (const name of workers) await this.asked(worklogClose, { name })
     const active = await this.asked(worklogList, { status: 'active', limit: 1 })
     if (!active || active.worklogs.length > 0) return undefined

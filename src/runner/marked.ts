@@ -23,10 +23,30 @@ export function endOrphans(): number {
   })
 }
 
-/** Ends what is left of the agent of a task. */
-export function endRest(task: string): number {
-  const ours = markOf(task)
-  return ended(({ mark }) => mark === ours)
+/** Looking at every process takes milliseconds: it is done for all agents that have ended since the last time. */
+const REST_MS = 1000
+
+/** Ends what agents that have ended left behind outside of their process groups: soon, and when the run ends. */
+export class Rest {
+  private readonly marks = new Set<string>()
+  private timer: NodeJS.Timeout | undefined
+
+  of(task: string): void {
+    this.marks.add(markOf(task))
+    this.timer ??= setTimeout(() => this.end(), REST_MS)
+  }
+
+  /** The task has another agent, which is not to be ended. */
+  not(task: string): void {
+    if (this.marks.has(markOf(task))) this.end()
+  }
+
+  end(): void {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    if (this.marks.size > 0) ended(({ mark }) => this.marks.has(mark))
+    this.marks.clear()
+  }
 }
 
 function ended(which: (marked: Marked) => boolean): number {

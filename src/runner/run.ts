@@ -4,6 +4,7 @@ import type { Agent } from './agents/agent.ts'
 import type { Diary } from './diary.ts'
 import type { Guard } from './guard.ts'
 import type { Logbook } from './logbook.ts'
+import type { Rest } from './marked.ts'
 
 /** Everything that the workers of a run share. */
 export interface Run {
@@ -26,6 +27,7 @@ export interface Run {
   readonly diary: Diary
   readonly guard: Guard
   readonly logbook: Logbook
+  readonly rest: Rest
   /** Aborted when whoever started the run wants it to stop. */
   readonly signal: AbortSignal
 }

@@ -30,8 +30,8 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
   const folder = join(run.folder, 'tasks')
   let memory = recall(folder, id)
   let costUsd: number | undefined
-  const ended = async (outcome: Outcome, text: string, wards?: string): Promise<Outcome> => {
-    await run.logbook.note(worker, { id, title, outcome, text, wards })
+  const ended = (outcome: Outcome, text: string, wards?: string): Outcome => {
+    run.logbook.note(worker, { id, title, outcome, text, wards })
     const ms = Math.round(performance.now() - began)
     run.diary.tell({
       what: 'ended',
@@ -56,14 +56,13 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
       const result = await attempt(work)
       costUsd = sum(costUsd, work.costUsd)
       const outcome = await settled(run, claimed, result)
-      if (outcome) return await ended(outcome, textOf(result), wardsIn(result))
+      if (outcome) return ended(outcome, textOf(result), wardsIn(result))
       const { text } = result as Result & { what: 'failed' }
       keep({ before: [...memory.before, text].slice(-5), session: null })
-      if (work.number >= run.maxAttempts) return await ended(await failed(run, claimed, result, memory), text)
+      if (work.number >= run.maxAttempts) return ended(await failed(run, claimed, result, memory), text)
       await sleep(waits, undefined, { signal: AbortSignal.any([run.signal, hold.lost]) }).catch(() => undefined)
-      if (hold.lost.aborted) return await ended('lost', 'its lease was taken over')
-      if (run.signal.aborted)
-        return await ended(await returned(run, claimed, 'the run was stopped'), 'the run was stopped')
+      if (hold.lost.aborted) return ended('lost', 'its lease was taken over')
+      if (run.signal.aborted) return ended(await returned(run, claimed, 'the run was stopped'), 'the run was stopped')
     }
   } finally {
     hold.stop()
