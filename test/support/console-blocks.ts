@@ -49,6 +49,8 @@ function stable(text: string, cwd: string): string {
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-11-15 09:30:00')
     .replace(/until \d\d:\d\d UTC/g, 'until 10:00 UTC')
     .replace(/until \d\d:\d\d:\d\d UTC/g, 'until 10:00:00 UTC')
+    .replace(/^\d\d:\d\d:\d\d  /gm, '09:30:00  ')
+    .replace(/  \d+(?:\.\d)?s(?=  |$)/gm, '  0.1s')
     .replaceAll('tester', 'ann')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '0198a7c2-…')
 }
