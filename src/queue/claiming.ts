@@ -137,7 +137,7 @@ export async function nothingToClaim(caller: Caller, worker = caller.by): Promis
   const of = (state: string) => counts[state] ?? 0
   const kept = of('to_execute')
   const facts = [
-    kept > 0 ? `${kept} wait for other tasks or for paths that are being written, or are meant for other workers` : '',
+    kept > 0 ? `${kept} wait for other tasks or are meant for other workers` : '',
     of('in_progress') > 0 ? `${of('in_progress')} in progress` : '',
     of('staged') > 0 ? `${of('staged')} staged` : '',
     of('error') > 0 ? `${of('error')} failed` : '',

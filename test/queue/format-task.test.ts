@@ -75,7 +75,7 @@ One pull request.
 
   test('has a place for everything optional', () => {
     expect(renderTask({ ...whole, id: 'req_0001_02' })).toMatch(
-      /^# Request #0001_02: [^]*\n\*\*Target Worker:\*\* claude_cli\n\*\*Session:\*\* monday\n\*\*Depends On:\*\* req_0002, req_0003_01\n\*\*Discrete:\*\* yes\n\n## Task Description\n[^]*\n## Entry Criteria\n[^]*\n## Exit Criteria\n[^]*\n## Subtasks\n\n- analyse\n- convert\n\n## Notes\n\nNone\.\n$/,
+      /^# Request #0001_02: [^]*\n\*\*Target Worker:\*\* claude_cli\n\*\*Session:\*\* monday\n\*\*Depends On:\*\* req_0002, req_0003_01\n\*\*Writes:\*\* config, src\/load\.ts\n\*\*Origin:\*\* work\/default\/review\/001\n\*\*Discrete:\*\* yes\n\n## Task Description\n[^]*\n## Entry Criteria\n[^]*\n## Exit Criteria\n[^]*\n## Subtasks\n\n- analyse\n- convert\n\n## Notes\n\nNone\.\n$/,
     )
   })
 

@@ -20,7 +20,18 @@ describe.each(ENGINES)('a queue, from the command line, on %s', (engine, environ
     const typist = new Typist(cwd, { PUNCHLIST_SESSION: 's1' })
     await typist.add(['First'])
     const said = ['--description', 'All of them.\n\n## Notes\n\nare part of it', '--expect', 'one PR']
-    const known = ['--type', 'Research', '--priority', 'URGENT', '--target-worker', 'worker 1', '--depends-on', '1']
+    const known = [
+      '--type',
+      'Research',
+      '--priority',
+      'URGENT',
+      '--target-worker',
+      'worker 1',
+      '--depends-on',
+      '1',
+      '--writes',
+      'config/',
+    ]
     const more = ['--entry-criteria', 'a machine', '--exit-criteria', 'tests green', '--subtasks', '- one\n- two']
     const rest = ['--notes', 'see the forum', '--discrete', 'yes', '--slug', 'to_yaml']
     const { task } = await typist.run('add', 'Convert: "all" | of them', ...said, ...known, ...more, ...rest)
@@ -38,6 +49,8 @@ describe.each(ENGINES)('a queue, from the command line, on %s', (engine, environ
       children: [],
       dependsOn: ['req_0001'],
       blockers: 1,
+      writes: ['config'],
+      origin: null,
       waived: {},
       targetWorker: 'worker 1',
       session: 's1',
@@ -46,6 +59,7 @@ describe.each(ENGINES)('a queue, from the command line, on %s', (engine, environ
       leaseUntil: null,
       startedAt: null,
       finishedAt: null,
+      verifiedAt: null,
       checkpoints: 0,
       waiting: false,
     })
