@@ -5,14 +5,15 @@ import type { Surroundings } from './main.ts'
 
 /** An agent without a model: it reads its prompt as any other does, and works with the same commands. */
 export async function demoAgent({ terminal, env }: Surroundings): Promise<number> {
-  const prompt = readFileSync(0, 'utf8')
-  const self = { id: env['PUNCHLIST_TASK'] ?? '', worker: env['PUNCHLIST_ACTOR'] ?? '', prompt }
+  const id = env['PUNCHLIST_TASK']
+  // Typed by a person, nothing comes on standard input.
+  const prompt = id ? await terminal.read('-') : ''
   const script = SCRIPTS.find(({ title }) => prompt.includes(title))
-  if (!script || self.id === '') {
+  if (!script || !id) {
     terminal.err('This agent only knows the tasks of punchlist demo, which starts it.')
     return 2
   }
-  terminal.out(await script.play(self))
+  terminal.out(await script.play({ id, worker: env['PUNCHLIST_ACTOR'] ?? id, prompt }))
   return 0
 }
 
@@ -79,10 +80,8 @@ function colour({ id, prompt }: Self): string {
 function translations({ id, prompt }: Self): string {
   if (!prompt.includes('Its parts are done')) {
     for (const language of ['German', 'French']) {
-      punchlist(
-        ...['queue', 'add', `Bake a page in ${language}`, '--parent', id],
-        ...['--description', 'Heading and link', '--expect', 'a page'],
-      )
+      const asked = ['--description', 'Heading and link', '--expect', 'a page']
+      punchlist('queue', 'add', `Bake a page in ${language}`, '--parent', id, ...asked)
     }
     return 'divided it by language'
   }

@@ -6,7 +6,7 @@ import { type Entry, entriesOf, type Outcome, runsIn } from './diary.ts'
 import { isGoingOn } from './going-on.ts'
 
 /** What became of a task in a run; `cut_off` where the run was killed over it. */
-export type Became = Outcome | 'cut_off' | 'going_on'
+type Became = Outcome | 'cut_off' | 'going_on'
 
 export interface TaskReport {
   readonly task: string
