@@ -54,7 +54,7 @@ async function drained(store: string, tasks: number, args: readonly string[]) {
     const looking = setInterval(() => (cpuMs = cpuOf(child.pid!) ?? cpuMs), 50)
     let out = ''
     child.stdout.setEncoding('utf8').on('data', text => (out += text))
-    const status = await new Promise(done => child.on('close', done))
+    const status = await new Promise<number | null>(done => child.on('close', done))
     clearInterval(looking)
     if (status !== 0) throw new Error(`run ended with ${status}`)
     const entries = out.split('\n').flatMap(line => (line.startsWith('{') ? [JSON.parse(line) as Entry] : []))

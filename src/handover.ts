@@ -28,7 +28,7 @@ export const queueAdd = operation({
   ...room,
   summary: 'Add tasks for workers; with a parent, divide that one into parts; from the backlog, make tasks of todos.',
   input: () => {
-    const { items, ...rest } = (room.input as () => ReturnType<typeof room.input>)().entries
+    const { items, ...rest } = entriesOf(room)
     return v.object({ items: v.optional(items), ...rest, fromBacklog: fromBacklog() })
   },
   form: {
@@ -133,6 +133,10 @@ async function taskOf(caller: Caller, item: Todo) {
     origin: item.id,
     key: `backlog:${item.id}`,
   }
+}
+
+function entriesOf<S extends { entries: v.ObjectEntries }>(op: { input: () => S }): S['entries'] {
+  return op.input().entries
 }
 
 function refuseOthers(args: Readonly<Record<string, unknown>>): void {

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { configFrom } from '../continuation/settings.ts'
 import { milliseconds } from '../core/input.ts'
+import { Problem } from '../core/problem.ts'
 import { StoreDoor } from '../open.ts'
 import { agentMaker } from '../runner/agents/agents.ts'
 import { Diary } from '../runner/diary.ts'
@@ -9,7 +10,7 @@ import { underWay } from '../runner/earlier.ts'
 import { Guard } from '../runner/guard.ts'
 import { Logbook } from '../runner/logbook.ts'
 import { Rest } from '../runner/marked.ts'
-import { drain } from '../runner/runner.ts'
+import { type Draining, drain } from '../runner/runner.ts'
 import { findWorkspace } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
 import type { Surroundings } from './main.ts'
@@ -17,49 +18,60 @@ import { progressOn } from './run-progress.ts'
 import { askingFrom, callerFor } from './scope.ts'
 import { processScreen } from './screen.ts'
 
+/** As the command's schema leaves them. */
+interface Fields {
+  readonly command?: readonly string[]
+  readonly agent?: string
+  readonly workers?: number
+  readonly worktree?: boolean
+  readonly once?: boolean
+  readonly watch?: boolean
+  readonly maxAttempts?: number
+  readonly timeout?: string
+  readonly budget?: number
+  readonly lease?: string
+  readonly name?: string
+  readonly pr?: boolean
+}
+
 /** Drains the queue with agents; the exit status says whether anything failed. */
-export async function run(
-  fields: Record<string, unknown>,
-  globals: GlobalFlags,
-  around: Surroundings,
-): Promise<number> {
+export async function run(fields: Fields, globals: GlobalFlags, around: Surroundings): Promise<number> {
   const { env } = around
+  const mode = modeOf(fields)
   const asking = askingFrom(globals, env, around.cwd)
   const workspace = await findWorkspace(asking.wish)
+  const { command: words = [], lease, timeout } = fields
   const settings = workspace.settings.run ?? {}
-  const words = (fields['command'] ?? []) as string[]
-  const named = fields['agent'] as string | undefined
   const agent = agentMaker({
-    name: named ?? (words.length > 0 ? undefined : settings.agent),
+    name: fields.agent ?? (words.length > 0 ? undefined : settings.agent),
     words,
     self: [process.execPath, process.argv[1]!],
   })
   const door = new StoreDoor(workspace)
   const caller = callerFor(asking, workspace, door, true)
+  // Made first, with all that belongs to it, before anything of ours is put beside it.
+  await door.store(true)
   const stop = new AbortController()
-  const guard = new Guard()
-  const folder = join(workspace.root, '.punchlist', 'runs')
-  const name = String(fields['name'] ?? `${hostname().split('.')[0]}-${process.pid}`)
   const now = () => new Date()
-  const id = `${now().toISOString().replace(/\D/g, '').slice(0, 14)}-${process.pid}`
   const json = globals.json === true
   const progress = progressOn(processScreen(env), { json, caller, signal: stop.signal, now })
+  const folder = join(workspace.root, '.punchlist', 'runs')
+  const id = `${now().toISOString().replace(/\D/g, '').slice(0, 14)}-${process.pid}`
   const diary = new Diary(folder, id, now, entry => progress.tell(entry))
   const logbook = new Logbook(caller)
-  const rest = new Rest()
-  const over = underWay(folder, id)
-  const stopped = () => stop.abort()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopped)
+  const [guard, rest, over, listening] = [new Guard(), new Rest(), underWay(folder, id), onSignals(stop)]
+  const name = fields.name ?? `${hostname().split('.')[0]}-${process.pid}`
+  const workers = fields.workers ?? settings.workers ?? 1
   try {
     const counts = await drain(
       {
         caller,
         agent,
-        leaseMs: milliseconds(String(fields['lease'] ?? settings.lease ?? '15m')),
-        maxAttempts: Number(fields['maxAttempts'] ?? 3),
-        timeoutMs: fields['timeout'] === undefined ? undefined : milliseconds(String(fields['timeout'])),
-        budgetUsd: fields['budget'] as number | undefined,
-        worktree: fields['worktree'] === true,
+        leaseMs: milliseconds(lease ?? settings.lease ?? '15m'),
+        maxAttempts: fields.maxAttempts ?? 3,
+        timeoutMs: timeout === undefined ? undefined : milliseconds(timeout),
+        budgetUsd: fields.budget,
+        worktree: fields.worktree === true,
         continuation: configFrom(caller.continuation),
         env,
         folder,
@@ -67,29 +79,42 @@ export async function run(
         guard,
         logbook,
         rest,
+        onSaid: (task, text) => progress.said(task, text),
         signal: stop.signal,
       },
-      {
-        workers: Number(fields['workers'] ?? settings.workers ?? 1),
-        mode: fields['watch'] === true ? 'watch' : fields['once'] === true ? 'once' : 'drain',
-        name,
-      },
+      { workers, mode, name },
     )
-    const workers = Array.from(
-      { length: Number(fields['workers'] ?? settings.workers ?? 1) },
-      (_, n) => `${name}-${n + 1}`,
-    )
-    const summary = await logbook.summary(workers)
+    const summary = await logbook.summary(Array.from({ length: workers }, (_, n) => `${name}-${n + 1}`))
     await progress.end()
     if (summary !== undefined && !json) around.terminal.out(`summary: ${summary}`)
-    if (fields['pr'] === true && !json) around.terminal.out((await logbook.pullRequest()) ?? '')
+    if (fields.pr === true && !json) around.terminal.out((await logbook.pullRequest()) ?? '')
     return stop.signal.aborted ? 130 : counts.failed > 0 ? 5 : 0
   } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stopped)
+    listening()
     guard.end()
     rest.end()
     over()
     await progress.end()
+    await logbook.settled()
     await door.close()
+  }
+}
+
+function modeOf({ once, watch }: Fields): Draining['mode'] {
+  if (once && watch)
+    throw new Problem('bad_input', '--once and --watch contradict each other', 'Leave one of them out.')
+  return watch ? 'watch' : once ? 'once' : 'drain'
+}
+
+/** The first signal stops the run in good order, the second at once: then its agents are ended by the guard. */
+function onSignals(stop: AbortController): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const stopped = () => {
+    if (stop.signal.aborted) process.exit(130)
+    stop.abort()
+  }
+  for (const signal of signals) process.on(signal, stopped)
+  return () => {
+    for (const signal of signals) process.off(signal, stopped)
   }
 }

@@ -27,7 +27,7 @@ export interface Listed {
 /** Tasks by state, and in each in the order in which they are claimed. */
 export async function listTasks(caller: Caller, listing: Listing): Promise<Listed> {
   const { waiting, worker, parent, after, limit = Infinity } = listing
-  const asked = waiting ? (['in_progress'] as const) : (listing.state ?? TASK_STATES)
+  const asked = waiting ? (['in_progress', 'to_execute'] as const) : (listing.state ?? TASK_STATES)
   const states = LISTED.filter(state => asked.includes(state))
   const where: Where = {
     ...(waiting ? { awaiting: 1 } : {}),

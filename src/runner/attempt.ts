@@ -152,7 +152,9 @@ async function once(work: Attempt, invocation: Invocation): Promise<{ readonly t
       const { session, costUsd, said } = agent.hear(line)
       if (session !== undefined && session !== work.session) work.onSession((work.session = session))
       if (costUsd !== undefined) work.costUsd = costUsd
-      if (said !== undefined) work.said = said.slice(-4000)
+      if (said === undefined) return
+      work.said = said.slice(-4000)
+      run.onSaid(claimed.id, said)
     },
   })
   const pid = child.group ?? null

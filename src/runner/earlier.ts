@@ -1,16 +1,20 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unlessTooLate } from '../core/keeping.ts'
-import { isRunning, thisProcess, type Worker } from '../core/process.ts'
+import { thisProcess } from '../core/process.ts'
 import { returnTask } from '../queue/claiming.ts'
 import { entriesOf } from './diary.ts'
+import { isGoingOn } from './going-on.ts'
 import type { Run } from './run.ts'
 
 /** Notes that a run is under way, by which process; gives back how to say that it has ended. */
 export function underWay(folder: string, name: string): () => void {
   const open = join(folder, 'open')
   mkdirSync(open, { recursive: true, mode: 0o700 })
-  writeFileSync(join(open, name), JSON.stringify(thisProcess()), { mode: 0o600 })
+  // Whole or not there: whoever reads half of it would take the run for killed.
+  const draft = join(folder, `${name}.new`)
+  writeFileSync(draft, JSON.stringify(thisProcess()), { mode: 0o600 })
+  renameSync(draft, join(open, name))
   return () => rmSync(join(open, name), { force: true })
 }
 
@@ -18,21 +22,11 @@ export function underWay(folder: string, name: string): () => void {
 export async function settleEarlier({ caller, folder }: Run): Promise<void> {
   const open = join(folder, 'open')
   for (const name of existsSync(open) ? readdirSync(open) : []) {
-    if (isUnderWay(join(open, name))) continue
+    if (isGoingOn(folder, name)) continue
     for (const { task, token } of claimsLeftBy(folder, name)) {
       await returnTask(caller, task, token, 'the run that had it was killed').catch(unlessTooLate)
     }
     rmSync(join(open, name), { force: true })
-  }
-}
-
-function isUnderWay(path: string): boolean {
-  try {
-    const { pid, start, boot } = JSON.parse(readFileSync(path, 'utf8')) as Worker
-    return boot === thisProcess().boot && isRunning(pid, start)
-  } catch {
-    // Just being written, or left half written: it is looked at again next time.
-    return existsSync(path)
   }
 }
 

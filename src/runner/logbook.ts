@@ -14,10 +14,14 @@ export interface Deed {
   readonly wards: string | undefined
 }
 
+/** A log is rewritten with each task: of a worker that does thousands, the first are enough, and the run's own account has them all. */
+const MOST_NOTED = 200
+
 /** The worklogs of a run: its agents keep them, and what they leave out is added. A log never stops the work. */
 export class Logbook {
   private readonly caller: Caller
   private writing: Promise<void> = Promise.resolve()
+  private readonly noted = new Map<string, number>()
   private readonly protocols = new Map<string, Promise<string>>()
 
   constructor(caller: Caller) {
@@ -36,14 +40,21 @@ export class Logbook {
 
   /** Writes a task down that its agent has not written down itself; nobody waits for that before the run ends. */
   note(worker: string, deed: Deed): void {
-    this.writing = this.writing.then(() => this.written(worker, deed))
+    const noted = (this.noted.get(worker) ?? 0) + 1
+    this.noted.set(worker, noted)
+    if (noted <= MOST_NOTED) this.writing = this.writing.then(() => this.written(worker, deed)).catch(() => undefined)
+  }
+
+  /** When everything is written down. */
+  async settled(): Promise<void> {
+    await this.writing
   }
 
   private async written(worker: string, { id, title, outcome, text, wards }: Deed): Promise<void> {
     if (outcome !== 'completed' && outcome !== 'failed') return
     const known = await this.asked(worklogList, { worker, all: true })
     const tasks = known?.tasks ?? []
-    if (tasks.some(({ subject }) => subject.includes(id))) return
+    if (tasks.some(({ subject }) => subject === id || subject.startsWith(`${id} `))) return
     if (!known) await this.asked(worklogOpen, { name: worker, role: 'implementation', plan: 'the queue' })
     const number = Math.max(0, ...tasks.map(one => one.number)) + 1
     await this.asked(worklogTask, { name: worker, task: number, subject: `${id} ${title}`.slice(0, 300) })
@@ -66,7 +77,7 @@ export class Logbook {
 
   private async asked<O>(op: Operation<never, O>, input: unknown): Promise<O | undefined> {
     try {
-      return (await perform(op as Operation<unknown, O>, this.caller, input)) as O
+      return await perform(op as Operation<unknown, O>, this.caller, input)
     } catch (error) {
       if (error instanceof Problem) return undefined
       throw error

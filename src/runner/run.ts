@@ -28,6 +28,8 @@ export interface Run {
   readonly guard: Guard
   readonly logbook: Logbook
   readonly rest: Rest
+  /** Told what an agent says, as it says it. */
+  readonly onSaid: (task: string, text: string) => void
   /** Aborted when whoever started the run wants it to stop. */
   readonly signal: AbortSignal
 }

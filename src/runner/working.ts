@@ -86,14 +86,14 @@ async function prepared(
   const protocol = await run.logbook.protocol(worker)
   const prompt = taskPrompt({ task: claimed, definition, worker, parts, before: memory.before, wards, protocol })
   const reply = lastReply(texts, claimed.checkpoints)
-  const resumable = agent.resume && memory.session !== null && memory.agent === agent.name && reply !== undefined
-  const first = resumable ? agent.resume!(memory.session!, replyPrompt(claimed.id, reply)) : agent.begin(prompt)
+  const session = memory.agent === agent.name && reply !== undefined ? memory.session : null
+  const resumed = session === null ? undefined : agent.resume?.(session, replyPrompt(claimed.id, reply!))
   return {
     ...given,
     number: memory.attempts + 1,
-    first,
+    first: resumed ?? agent.begin(prompt),
     prompt,
-    session: resumable ? memory.session! : undefined,
+    session: resumed && session !== null ? session : undefined,
     costUsd: undefined,
     said: '',
   }
@@ -127,7 +127,7 @@ async function settled(run: Run, claimed: Task, result: Result): Promise<Outcome
       return await returned(run, claimed, 'the run was stopped')
     case 'lost':
       return 'lost'
-    case 'failed':
+    default:
       return undefined
   }
 }
