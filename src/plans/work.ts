@@ -102,9 +102,6 @@ export async function unblockItem(caller: Caller, id: string): Promise<{ of: Tur
   return { of, item: freed }
 }
 
-/** No context grows without end, however often an item is tried. */
-const LONGEST_CONTEXT = 32_768
-
 /** Gives back an item that was worked on to no avail. Its context tells of the attempt: whoever tries it next reads that. */
 export async function returnItem(caller: Caller, id: string, note: string): Promise<{ of: Turn; item: PlanItem }> {
   const { of, item } = await itemOf(caller, id)
@@ -124,14 +121,23 @@ export async function returnItem(caller: Caller, id: string, note: string): Prom
     known: item,
     where: itemsOf(of),
     to: 'pending',
-    fields: ({ context }) => ({
-      context: [context, `[${at}${attempt}`].filter(Boolean).join('\n').slice(-LONGEST_CONTEXT),
-    }),
+    fields: ({ context }) => ({ context: withAttempt(context, `[${at}${attempt}`) }),
     by: caller.by,
     at,
     why: `came to nothing: ${note}`.slice(0, 200),
   })
   return { of, item: returned }
+}
+
+/** So many attempts are told of, the last ones: no context grows without end, however often an item is tried. */
+const ATTEMPTS_TOLD = 10
+const ATTEMPT = /^\[\d{4}-\d\d-\d\dT[\d:.]+Z tried by /
+
+function withAttempt(context: string, attempt: string): string {
+  const lines = context === '' ? [] : context.split('\n')
+  let surplus = lines.filter(line => ATTEMPT.test(line)).length + 1 - ATTEMPTS_TOLD
+  const kept = lines.filter(line => !(ATTEMPT.test(line) && surplus-- > 0))
+  return [...kept, attempt].join('\n')
 }
 
 export interface Ending {

@@ -39,17 +39,24 @@ async function forTheModel<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** The tool by which the supervisor has something done by somebody else. */
-export function delegateTool(names: readonly string[], run: (sent: unknown) => Promise<unknown>): ToolSet[string] {
+export function delegateTool(
+  names: readonly string[],
+  planning: boolean,
+  run: (sent: unknown) => Promise<unknown>,
+): ToolSet[string] {
+  const description = 'Have a specialist do something, and wait for what it says.'
+  const todoId = { type: 'string' as const, description: 'the item it is about: it is started' }
+  const unless = planning ? '; what the item says if absent' : ''
   return tool({
-    description: 'Have a specialist do something, and wait for what it says. The item stays yours to complete.',
+    description: planning ? `${description} The item stays yours to complete.` : description,
     inputSchema: jsonSchema({
       type: 'object',
       properties: {
-        todoId: { type: 'string', description: 'the item it is about: it is started' },
-        agentType: { type: 'string', enum: [...names], description: 'who; what the item says if absent' },
+        ...(planning ? { todoId } : {}),
+        agentType: { type: 'string', enum: [...names], description: `who${unless}` },
         task: { type: 'string', description: 'what to do, with everything one needs to know' },
       },
-      required: ['task'],
+      required: planning ? ['task'] : ['agentType', 'task'],
     }),
     execute: async (input: unknown) => await forTheModel(() => run(input)),
   })
@@ -62,10 +69,13 @@ export function watched(tools: ToolSet, parent: object): ToolSet {
       const { execute } = one
       if (!execute) return [name, one]
       const tracing = (input: never, options: ToolExecutionOptions<never>) => {
-        const made = execute(input, options) as unknown
+        let made: unknown
+        const ended = traced('tool', { parent, tool: name, id: options.toolCallId, input }, async () => {
+          made = execute(input, options)
+          return await made
+        })
         // One that answers bit by bit is handed on as it is.
-        if (typeof made === 'object' && made !== null && Symbol.asyncIterator in made) return made
-        return traced('tool', { parent, tool: name, id: options.toolCallId, input }, async () => await made)
+        return typeof made === 'object' && made !== null && Symbol.asyncIterator in made ? made : ended
       }
       return [name, { ...one, execute: tracing } as typeof one]
     }),

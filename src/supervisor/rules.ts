@@ -1,0 +1,46 @@
+import { COMPLETION_MODES, type CompletionMode } from '../core/completion.ts'
+import type { Caller, Operation } from '../core/operation.ts'
+import { completeTodo, createTodo } from '../plans/operations.ts'
+import { currentTurn, openTurn } from '../plans/turns.ts'
+import type { SupervisorOptions } from './options.ts'
+
+/** How a supervisor believes completions, where it says. */
+export function completionOf({ completion, check }: SupervisorOptions): CompletionMode | undefined {
+  return completion ?? (check ? 'verified' : undefined)
+}
+
+/**
+ * An operation under the rules of its supervisor: they are the turn's before it
+ * has items, and before one is completed that was there already.
+ */
+export function ruled(op: Operation, options: SupervisorOptions): Operation {
+  const completion = completionOf(options)
+  if (!completion || (op.name !== createTodo.name && op.name !== completeTodo.name)) return op
+  return {
+    ...op,
+    async run(caller, input) {
+      await tightened(caller, completion, options.check)
+      return await op.run(caller, input)
+    },
+  }
+}
+
+async function tightened(
+  caller: Caller,
+  completion: CompletionMode,
+  checkCommand: readonly string[] | undefined,
+): Promise<void> {
+  const present = await currentTurn(caller)
+  const begun = present !== undefined && present.id !== ''
+  // A turn that is yet to begin takes the mode from its caller.
+  if (!begun && !checkCommand) return
+  const looser = begun && strictness(present.completionMode) < strictness(completion)
+  const other = checkCommand && JSON.stringify(present?.checkCommand) !== JSON.stringify(checkCommand)
+  if (!looser && !other) return
+  const kept = begun && !looser ? present.completionMode : completion
+  await openTurn(caller, { completion: kept, checkCommand })
+}
+
+function strictness(mode: CompletionMode): number {
+  return COMPLETION_MODES.indexOf(mode)
+}
