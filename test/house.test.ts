@@ -53,7 +53,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   mcp: ['core', 'tooling.ts'],
   'tools.ts': ['core', 'tooling.ts', 'library.ts', 'operations.ts'],
   supervisor: ['core', 'plans', 'tooling.ts', 'library.ts', 'tools.ts'],
-  otel: ['supervisor'],
+  otel: ['core', 'supervisor'],
   cli: [
     'core',
     'mcp',
