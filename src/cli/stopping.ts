@@ -1,0 +1,37 @@
+import { milliseconds } from '../core/input.ts'
+
+/** Why a turn ends before it has ended by itself. */
+export class Stop {
+  readonly signal: AbortSignal
+  /** The time it had, where that is over. */
+  late: string | undefined
+  /** The signal of the system that ended it. */
+  by: keyof typeof Stop.STATUS | undefined
+  private readonly controller = new AbortController()
+  private readonly timer: NodeJS.Timeout | undefined
+
+  static readonly STATUS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+
+  constructor(timeout: string | undefined) {
+    this.signal = this.controller.signal
+    for (const name of Object.keys(Stop.STATUS) as (keyof typeof Stop.STATUS)[]) {
+      process.once(name, () => {
+        this.by ??= name
+        this.controller.abort(new Error(`stopped by ${name}`))
+      })
+    }
+    if (timeout === undefined) return
+    this.timer = setTimeout(
+      () => {
+        this.late = timeout
+        this.controller.abort(new Error(`the time is over: ${timeout}`))
+      },
+      // Longer ones would be over at once.
+      Math.min(milliseconds(timeout), 2 ** 31 - 1),
+    )
+  }
+
+  over(): void {
+    clearTimeout(this.timer)
+  }
+}
