@@ -50,11 +50,11 @@ const call: SpanOf<CallTrace> = {
       ? {
           'gen_ai.response.id': result.id,
           'gen_ai.response.model': result.model,
-          'gen_ai.response.finish_reasons': [result.finishReason],
+          'gen_ai.response.finish_reasons': [finished(result.finishReason)],
           ...used(result.usage),
           'gen_ai.usage.reasoning.output_tokens': result.usage.outputTokenDetails.reasoningTokens,
         }
-      : {},
+      : { 'gen_ai.response.finish_reasons': ['error'] },
   content: () => ({}),
 }
 
@@ -104,11 +104,17 @@ function asked({ provider, id }: ModelName): Attributes {
   return { 'gen_ai.provider.name': providerName(provider), 'gen_ai.request.model': id }
 }
 
+/** The AI SDK says `tool-calls` and `content-filter`. */
+function finished(reason: string): string {
+  return reason === 'tool-calls' ? 'tool_call' : reason.replaceAll('-', '_')
+}
+
 function used({ inputTokens, outputTokens, inputTokenDetails }: Usage): Attributes {
   return {
     'gen_ai.usage.input_tokens': inputTokens,
     'gen_ai.usage.output_tokens': outputTokens,
     'gen_ai.usage.cache_read.input_tokens': inputTokenDetails.cacheReadTokens,
-    'gen_ai.usage.cache_creation.input_tokens': inputTokenDetails.cacheWriteTokens,
+    // Was cache_creation until the conventions renamed it in 2026.
+    'gen_ai.usage.cache_write.input_tokens': inputTokenDetails.cacheWriteTokens,
   }
 }

@@ -74,7 +74,7 @@ describe('a turn with a worker', () => {
       'gen_ai.usage.input_tokens': usage.inputTokens,
       'gen_ai.usage.output_tokens': 20,
       'gen_ai.usage.cache_read.input_tokens': 0,
-      'gen_ai.usage.cache_creation.input_tokens': 0,
+      'gen_ai.usage.cache_write.input_tokens': 0,
       'punchlist.turn.id': 'm1',
       'punchlist.turn.end': 'answered',
       'punchlist.turn.calls': 4,
@@ -90,11 +90,11 @@ describe('a turn with a worker', () => {
       'gen_ai.conversation.id': 'c',
       'gen_ai.response.id': expect.stringMatching(/./),
       'gen_ai.response.model': 'actor',
-      'gen_ai.response.finish_reasons': ['tool-calls'],
+      'gen_ai.response.finish_reasons': ['tool_call'],
       'gen_ai.usage.input_tokens': 10,
       'gen_ai.usage.output_tokens': 5,
       'gen_ai.usage.cache_read.input_tokens': 0,
-      'gen_ai.usage.cache_creation.input_tokens': 0,
+      'gen_ai.usage.cache_write.input_tokens': 0,
       'gen_ai.usage.reasoning.output_tokens': 0,
       'punchlist.turn.call': 1,
     })
@@ -190,6 +190,7 @@ describe('what goes wrong', () => {
       ['chat actor', '529'],
       ['invoke_agent chief', '529'],
     ])
+    expect(spans[0]!.attributes['gen_ai.response.finish_reasons']).toEqual(['error'])
     expect(failed(spans[0]!).status).toEqual({ code: SpanStatusCode.ERROR, message: 'overloaded' })
     expect(recorded.open.size).toBe(0)
   })
