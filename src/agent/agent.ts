@@ -7,13 +7,13 @@ import { callerOf, type Punchlist } from '../library.ts'
 import type { SupervisorEvent, TurnResult } from '../supervisor/events.ts'
 import { createSupervisor } from '../supervisor/supervisor.ts'
 import { aiTools, turnTools } from '../supervisor/toolbox.ts'
-import { oneAfterTheOther } from '../tooling.ts'
+import { type InTurn, oneAfterTheOther } from '../tooling.ts'
 import type { ToolSetName } from '../tools.ts'
 import { concealing } from './concealing.ts'
 import { Conversation } from './conversation.ts'
 import { turnToCarry } from './earlier.ts'
 import type { Endpoint } from './endpoint.ts'
-import { modelProblem, saidNothing } from './failing.ts'
+import { modelProblem } from './failing.ts'
 import { Folder } from './folder.ts'
 import { modelAt } from './model.ts'
 import { agentPrompt } from './prompt.ts'
@@ -38,8 +38,8 @@ export interface AgentOptions {
   readonly allowed: readonly string[]
   readonly maxCalls: number | undefined
   readonly completion: CompletionMode | undefined
-  /** The command line that must exit 0 for an item to count as done. */
-  readonly check: string | undefined
+  /** The command that must exit 0 for an item to count as done, word by word. */
+  readonly check: readonly string[] | undefined
   /** Under which name it acts. */
   readonly name: string
   readonly signal: AbortSignal
@@ -57,8 +57,6 @@ export async function runAgent(options: AgentOptions): Promise<TurnResult> {
   const scoped = list.as({ conversationId, turnId, actor: name })
   const from = alone ? await turnToCarry(list, conversationId, turnId) : undefined
   if (!alone) options.remark('Another agent is at work in this conversation: its plan stays its own.')
-  // Before anything is carried into it: its rules hold for what is carried, too.
-  if (completion ?? check) await scoped.plan.turn({ turnId, completion: completion ?? 'verified', check })
   const { tools, settled } = await toolsOf(options, scoped)
   const supervisor = createSupervisor({
     model: modelAt(endpoint),
@@ -67,6 +65,8 @@ export async function runAgent(options: AgentOptions): Promise<TurnResult> {
     tools,
     planning: options.sets.includes('plan'),
     instructions: agentPrompt({ ...options, folder: new Folder(options.folder).path }),
+    ...(completion ? { completion } : {}),
+    ...(check ? { check } : {}),
     ...(options.maxCalls === undefined ? {} : { limits: limitsOf(options.maxCalls) }),
     onEvent: options.onEvent,
   })
@@ -76,7 +76,6 @@ export async function runAgent(options: AgentOptions): Promise<TurnResult> {
     const history = before.map(({ role, content }) => ({ role, content }))
     const how = { conversationId, history, signal, ...(from === undefined ? {} : { carry: from }) }
     const result = await supervisor.handleMessage({ id: turnId, content: prompt }, how).result
-    if (result.text.trim() === '') throw saidNothing(endpoint)
     const told = { ...result, text: conceal(result.text) }
     conversation.end({ turn: turnId, content: told.text }, new Date())
     return told
@@ -105,13 +104,18 @@ async function toolsOf(
     ...(options.write ? writingTools(folder, seen) : []),
     ...(options.allowed.length > 0 ? [runningTool(folder, options.allowed, conceal)] : []),
   ]
-  const inTurn = oneAfterTheOther()
+  const queue = oneAfterTheOther()
+  const inTurn: InTurn = work =>
+    queue(async () => {
+      options.signal.throwIfAborted()
+      return await work()
+    })
   const lists = await aiTools(
     scoped,
     options.sets.filter(set => set !== 'plan'),
   )
   return {
     tools: { ...turnTools(own, callerOf(scoped), inTurn), ...lists },
-    settled: () => inTurn(async () => undefined),
+    settled: () => queue(async () => undefined),
   }
 }

@@ -26,23 +26,15 @@ export function modelProblem(error: unknown, endpoint: Endpoint): Problem | unde
     return refused(error.statusCode, error, endpoint)
   }
   const { host, urlVariable } = endpoint
-  const broken = APICallError.isInstance(error) && error.statusCode === undefined
-  if (broken || (error instanceof TypeError && /^(?:terminated|fetch failed)$/.test(error.message))) {
+  if (isBroken(error)) {
     const hint = 'Try again; the plan is as it stood.'
-    return failed(endpoint, `The connection to ${host} broke: ${said(error, endpoint)}`, hint, {})
+    return failed(endpoint, `The connection to ${host} broke: ${said(rootOf(error), endpoint)}`, hint, {})
   }
   if (AISDKError.isInstance(error) || !(error instanceof Error)) {
     const hint = `Try again. If it stays so, see whether ${urlVariable} is the URL of an endpoint for chat completions.`
     return failed(endpoint, `${host} gave an answer that is none: ${said(error, endpoint)}`, hint, {})
   }
   return undefined
-}
-
-/** It ended in order, but there is nothing in it. */
-export function saidNothing(endpoint: Endpoint): Problem {
-  const { host, urlVariable } = endpoint
-  const hint = `Try again, or another model. If it stays so, see whether ${urlVariable} is right.`
-  return failed(endpoint, `${host} gave an empty answer`, hint, {})
 }
 
 export function gaveNoAnswer(endpoint: Endpoint, within: string): Problem {
@@ -76,6 +68,16 @@ function said(error: unknown, { key }: Endpoint): string {
   const text = typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error)
   const line = harmlessLine(redacted(concealing(key)(text))).trim()
   return line.length > 300 ? `${line.slice(0, 300)}…` : line || 'no reason was given'
+}
+
+/** Whether it is the network that failed. The SDK wraps that in errors of its own. */
+function isBroken(error: unknown): boolean {
+  if (codesIn(error).some(code => /^(?:UND_ERR_|E[A-Z]+$)/.test(code))) return true
+  return error instanceof TypeError && /^(?:terminated|fetch failed)$/.test(error.message)
+}
+
+function rootOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? rootOf(error.cause) : error
 }
 
 function codesIn(error: unknown): string[] {

@@ -39,6 +39,10 @@ export class AgentTold {
     if (this.telling.isNew) this.remark(`conversation ${this.telling.conversationId}`)
   }
 
+  over(): void {
+    process.off('exit', stopCommands)
+  }
+
   hear(event: SupervisorEvent): void {
     if (event.type === 'call_started') this.calls = event.call
     if (event.type === 'turn_failed') this.left = event

@@ -4,6 +4,7 @@ import type { CompletionMode } from '../core/completion.ts'
 import { newId } from '../core/id.ts'
 import { checked } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import { words } from '../core/words.ts'
 import { punchlistFor } from '../library.ts'
 import { StoreDoor } from '../open.ts'
 import { turnTodo } from '../plans/operations.ts'
@@ -34,8 +35,7 @@ interface Fields {
 export async function agent(fields: Fields, globals: GlobalFlags, around: Surroundings): Promise<number> {
   const { env, cwd, terminal } = around
   const endpoint = endpointOf(fields.model ?? env['PUNCHLIST_MODEL'], env)
-  // What the turn would refuse is refused before anything is kept.
-  checked(turnTodo.input(), { completion: fields.completion, check: fields.check })
+  const check = checkOf(fields)
   const sets = setsOf(fields.tools ?? 'plan')
   const asking = askingFrom(globals, env, cwd)
   const prompt = await promptOf(fields, around)
@@ -74,7 +74,7 @@ export async function agent(fields: Fields, globals: GlobalFlags, around: Surrou
       allowed: fields.allow ?? [],
       maxCalls: fields.maxCalls,
       completion: fields.completion,
-      check: fields.check,
+      check,
       name: (globals.actor ?? env['PUNCHLIST_ACTOR']) ? asking.by : 'agent',
       signal: stop.signal,
       onEvent: event => told.hear(event),
@@ -86,6 +86,7 @@ export async function agent(fields: Fields, globals: GlobalFlags, around: Surrou
     return told.fail(error, stop)
   } finally {
     stop.over()
+    told.over()
     await door.close()
   }
 }
@@ -109,6 +110,14 @@ async function promptOf({ prompt = [], system }: Fields, { terminal }: Surroundi
       'Put it into a file of the folder, and say which.',
     )
   return text
+}
+
+/** Refused before anything is kept, as the turn would refuse it. */
+function checkOf({ completion = 'verified', check }: Fields): readonly string[] | undefined {
+  checked(turnTodo.input(), { check })
+  if (check === undefined || completion === 'verified') return check === undefined ? undefined : words(check)
+  const hint = 'Leave --completion out, or give --completion verified.'
+  throw new Problem('bad_input', `--check is not run with --completion ${completion}`, hint)
 }
 
 function setsOf(names: string): ToolSetName[] {

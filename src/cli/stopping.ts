@@ -14,24 +14,25 @@ export class Stop {
 
   constructor(timeout: string | undefined) {
     this.signal = this.controller.signal
-    for (const name of Object.keys(Stop.STATUS) as (keyof typeof Stop.STATUS)[]) {
-      process.once(name, () => {
-        this.by ??= name
-        this.controller.abort(new Error(`stopped by ${name}`))
-      })
-    }
+    for (const name of SIGNALS) process.once(name, this.stopped)
     if (timeout === undefined) return
-    this.timer = setTimeout(
-      () => {
-        this.late = timeout
-        this.controller.abort(new Error(`the time is over: ${timeout}`))
-      },
-      // Longer ones would be over at once.
-      Math.min(milliseconds(timeout), 2 ** 31 - 1),
-    )
+    const end = () => {
+      this.late = timeout
+      this.controller.abort(new Error(`the time is over: ${timeout}`))
+    }
+    // Longer ones would be over at once.
+    this.timer = setTimeout(end, Math.min(milliseconds(timeout), 2 ** 31 - 1))
   }
 
   over(): void {
     clearTimeout(this.timer)
+    for (const name of SIGNALS) process.off(name, this.stopped)
+  }
+
+  private readonly stopped = (name: NodeJS.Signals): void => {
+    this.by ??= name as keyof typeof Stop.STATUS
+    this.controller.abort(new Error(`stopped by ${name}`))
   }
 }
+
+const SIGNALS = Object.keys(Stop.STATUS) as (keyof typeof Stop.STATUS)[]
