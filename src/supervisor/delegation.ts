@@ -7,7 +7,7 @@ import { harmlessLine } from '../core/text.ts'
 import type { PlanItem } from '../plans/record.ts'
 import { itemOf, returnItem, startItem, whatRemains } from '../plans/work.ts'
 import { type DelegationTrace, type SupervisorEvent, traced } from './events.ts'
-import { modelName } from './message.ts'
+import { isDisobedience, modelName } from './message.ts'
 import type { Assignment, Worker } from './options.ts'
 
 const PATIENCE_MS = 600_000
@@ -141,6 +141,8 @@ async function answered(
     stopWhen: isStepCount(maxSteps),
     // Whoever is stopped amid their tool calls has said nothing.
     prepareStep: ({ stepNumber }) => (stepNumber === maxSteps - 1 ? { toolChoice: 'none' as const } : {}),
+  }).catch((error: unknown) => {
+    throw isDisobedience(error) ? new Error(`had no answer after ${maxSteps} steps`, { cause: error }) : error
   })
   return text
 }

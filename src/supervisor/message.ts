@@ -70,3 +70,11 @@ export const NO_USAGE: LanguageModelUsage = {
   outputTokenDetails: { textTokens: undefined, reasoningTokens: undefined },
   totalTokens: undefined,
 }
+
+/**
+ * Some models call tools although they are told not to, which the SDK takes for a
+ * failure. Nothing was carried out.
+ */
+export function isDisobedience(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AI_ToolChoiceViolationError'
+}

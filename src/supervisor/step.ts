@@ -7,7 +7,7 @@ import {
   type ToolSet,
 } from 'ai'
 import type { CallTrace, SupervisorEvent } from './events.ts'
-import { NO_USAGE } from './message.ts'
+import { isDisobedience, NO_USAGE } from './message.ts'
 import type { SupervisorOptions } from './options.ts'
 
 export type Part = TextStreamPart<ToolSet>
@@ -63,6 +63,7 @@ export async function takeStep(asked: Asked, listener: Listener, trace: CallTrac
   const calls = new Calls()
   let text = ''
   for await (const part of made.stream) {
+    // What the model has said is kept, and the turn is over in any case.
     if (part.type === 'error' && last && isDisobedience(part.error)) {
       listener.tell({ type: 'call_ended', call, usage: NO_USAGE, finishReason: 'tool-calls' })
       return { text, shown: answer, said: [], called: 1, unanswered: 0, usage: NO_USAGE }
@@ -92,15 +93,6 @@ export async function takeStep(asked: Asked, listener: Listener, trace: CallTrac
   listener.tell({ type: 'call_ended', call, usage, finishReason })
   const { count: called, waiting: unanswered } = calls
   return { text, shown: answer, said: [...said, ...failing(dropped)], called, unanswered, usage }
-}
-
-/**
- * Some models call tools although they are told not to, which the SDK takes for a
- * failure. Nothing was carried out; what the model has said is kept, and the turn is
- * over in any case.
- */
-function isDisobedience(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AI_ToolChoiceViolationError'
 }
 
 type ToolCall = Extract<Part, { type: 'tool-call' }>
