@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, test } from 'vitest'
 import { open, type Punchlist } from '../src/index.ts'
-import { answerCall, TOOL_SETS, type Tool, type ToolSetName, toolsFor } from '../src/tools.ts'
+import { answerCall, type Definition, TOOL_SETS, type Tool, type ToolSetName, toolsFor } from '../src/tools.ts'
 import { scratch } from './support/scratch.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -155,7 +155,7 @@ describe('what is loaded', () => {
   })
 })
 
-function definition({ name, description, inputSchema, outputSchema }: Partial<Tool>) {
+function definition({ name, description, inputSchema, outputSchema }: { [K in keyof Definition]?: unknown }) {
   return { name, description, inputSchema, outputSchema }
 }
 
