@@ -23,11 +23,6 @@ const words = (cell: string) => [...cell.matchAll(/`(\w+)`/g)].map(([, word]) =>
 async function turns(): Promise<void> {
   const list = await open({ root: scratch(), store: 'sqlite::memory:' })
   const delegated: Cue = asked => ({ calls: [{ tool: 'delegate', input: { todoId: idsIn(asked)[0], task: 'Look' } }] })
-  let asked = 0
-  const run = async () => {
-    if (asked++ > 0) throw new Error('gone')
-    return 'found'
-  }
   const model = scripted(
     { calls: [{ tool: 'create_todo', input: { items: [{ title: 'Find it', agentType: 'finder' }] } }] },
     delegated,
@@ -35,9 +30,9 @@ async function turns(): Promise<void> {
     { text: 'Found.' },
     { fails: new Error('overloaded') },
   )
-  const workers = { finder: { description: 'finds', run } }
+  const finder = { description: 'finds', model: scripted({ text: 'found' }, { fails: new Error('gone') }) }
   const limits = { base: 4, withPlan: 4 }
-  const supervisor = createSupervisor({ model, store: list, workers, limits, settings: { maxRetries: 0 } })
+  const supervisor = createSupervisor({ model, store: list, workers: { finder }, limits, settings: { maxRetries: 0 } })
   await supervisor.handleMessage({ id: 'm1', content: 'Go' }).result
   await expect(supervisor.handleMessage({ id: 'm2', content: 'Go' }).result).rejects.toThrow('overloaded')
   await list.close()
