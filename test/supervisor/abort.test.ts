@@ -96,6 +96,30 @@ test('a tool of your own that does not listen is not waited for', async () => {
   expect(error).toBe(REASON)
 })
 
+test('a worker that has failed long ago is nobody to be told that the turn is stopped', async () => {
+  const stop = new AbortController()
+  const workers = {
+    w: {
+      description: 'x',
+      run: () => {
+        throw new Error('at once')
+      },
+    },
+  }
+  const { error } = await play(
+    await aList(),
+    [
+      { calls: [{ tool: 'delegate', input: { agentType: 'w', task: 'x' } }] },
+      () => {
+        stop.abort(REASON)
+        return {}
+      },
+    ],
+    { workers, how: { signal: stop.signal } },
+  )
+  expect(error).toBe(REASON)
+})
+
 test('a check that has begun is waited for, and what it says is kept; nothing begins after it', async () => {
   const root = scratch()
   const list = await open({ root, store: 'sqlite::memory:' })

@@ -202,3 +202,19 @@ test('an item that somebody finished while its worker failed stays as they left 
   expect(told(events, 'tool_failed').map(({ error }) => error)).toEqual(['reader failed: too late'])
   expect(await planIn(list)).toMatchObject([{ status: 'completed', outcome: 'by hand', context: A.context }])
 })
+
+test('however often an item is tried, what one needs to know stays, and the last ten attempts are told', async () => {
+  const list = await aList()
+  let attempt = 0
+  const run = async () => Promise.reject(new Error(`attempt ${++attempt}`))
+  const { asked } = await play(list, [create(A), { calls: [delegated({ todoId: '1' })] }], {
+    workers: { reader: { description: 'reads', run } },
+    limits: { base: 14, withPlan: 14 },
+  })
+  expect(asked).toHaveLength(14)
+  const [given, ...attempts] = (await planIn(list))[0]!.context.split('\n')
+  expect(given).toBe(A.context)
+  expect(attempts.map(note => /attempt (\d+)\]$/.exec(note)![1])).toEqual(
+    Array.from({ length: 10 }, (_, n) => String(n + 3)),
+  )
+})

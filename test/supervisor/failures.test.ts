@@ -50,30 +50,9 @@ test('nonsense is told to the model, and leaves the plan as it was', async () =>
 
 test('calls that were cut off are not carried out, the model is told, and the turn goes on', async () => {
   const list = await aList()
-  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } } as never
-  const cut = convertArrayToReadableStream([
-    { type: 'stream-start' as const, warnings: [] },
-    {
-      type: 'tool-call' as const,
-      toolCallId: 'cut',
-      toolName: 'complete_todo',
-      input: JSON.stringify(completed(1).input),
-    },
-    { type: 'finish' as const, finishReason: { unified: 'length' as const, raw: 'length' }, usage },
-  ])
-  const before = scripted(planned('A', 'B'))
-  const after = scripted(...FINISH)
-  let call = 0
-  const model = new MockLanguageModelV4({
-    doStream: async asked => {
-      call += 1
-      return call === 2 ? { stream: cut } : await (call === 1 ? before : after).doStream(asked)
-    },
-  })
-  const turn = createSupervisor({ model, store: list }).handleMessage(
-    { id: 'm1', content: 'x' },
-    { conversationId: 'c' },
-  )
+  const { toolName, input } = { toolName: 'complete_todo', input: JSON.stringify(completed(1).input) }
+  const model = interrupted(2, 'length', [{ type: 'tool-call', toolCallId: 'cut', toolName, input }])
+  const turn = createSupervisor({ model, store: list }).handleMessage({ id: 'm1', content: 'x' })
   const { result, events } = await ended(turn)
   expect(told(events, 'tool_failed')).toMatchObject([
     { call: 2, id: 'cut', error: "was not carried out: the model's answer ended with length" },
@@ -81,6 +60,57 @@ test('calls that were cut off are not carried out, the model is told, and the tu
   expect(told(events, 'call_started').map(({ remaining }) => remaining)).toEqual([0, 2, 2, 0])
   expect(result).toMatchObject({ calls: 4, text: 'Done.', remaining: 0 })
 })
+
+test('what the provider carries out itself is part of the answer, and asks for no further call', async () => {
+  const call = { toolCallId: 'p', toolName: 'search', providerExecuted: true }
+  const model = interrupted(1, 'stop', [
+    { type: 'tool-call', ...call, input: '{}' },
+    { type: 'tool-result', ...call, result: 'found' },
+    { type: 'text-start', id: 't' },
+    { type: 'text-delta', id: 't', delta: 'Found.' },
+    { type: 'text-end', id: 't' },
+  ])
+  const search = {
+    type: 'provider' as const,
+    id: 'x.search' as const,
+    args: {},
+    inputSchema: z.object({}),
+    isProviderExecuted: true as const,
+  }
+  const supervisor = createSupervisor({ model, store: await aList(), tools: { search } })
+  expect(await supervisor.handleMessage({ id: 'm1', content: 'x' }).result).toMatchObject({ calls: 1, text: 'Found.' })
+})
+
+test('a tool that needs an approval ends the turn, and is not carried out', async () => {
+  let carriedOut = false
+  const execute = async () => {
+    carriedOut = true
+    return 'x'
+  }
+  const drop = tool({ inputSchema: z.object({}), needsApproval: true, execute })
+  const { result } = await play(await aList(), [planned('A'), { calls: [{ tool: 'drop' }] }], { tools: { drop } })
+  expect(result).toMatchObject({ calls: 2, end: 'unanswered', remaining: 1 })
+  expect(result.text).toBe('A tool waits for an approval.\n\nLeft in the plan:\n- A (pending)')
+  expect(carriedOut).toBe(false)
+})
+
+type Parts =
+  Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer T> ? T[] : never
+
+/** A model that plans and works the plan off, and in one of its calls says something else. */
+function interrupted(at: number, unified: 'length' | 'stop', parts: Parts): MockLanguageModelV4 {
+  const model = scripted(planned('A', 'B'), ...FINISH)
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } } as never
+  let call = 0
+  return new MockLanguageModelV4({
+    doStream: async asked => {
+      call += 1
+      if (call !== at) return await model.doStream(asked)
+      const finish = { type: 'finish' as const, finishReason: { unified, raw: unified }, usage }
+      return { stream: convertArrayToReadableStream([{ type: 'stream-start', warnings: [] }, ...parts, finish]) }
+    },
+  })
+}
 
 const ERROR = new Error('overloaded')
 test.each<[string, Cue, string]>([
