@@ -107,21 +107,22 @@ export async function returnItem(caller: Caller, id: string, note: string): Prom
   const { of, item } = await itemOf(caller, id)
   const at = caller.now().toISOString()
   const attempt = ` tried by ${caller.by}: ${note}]`
-  if (item.status === 'pending' && item.context.endsWith(attempt)) return { of, item }
-  if (item.status === 'pending') {
-    throw new Problem(
-      'move_refused',
-      `Item ${item.id} was not started`,
-      'There is nothing to give back. What cannot go on without a person is marked with block_todo (punchlist plan block).',
-      { id: item.id, status: item.status },
-    )
-  }
   const returned = await move(caller.store, planItem, {
     id: item.id,
     known: item,
     where: itemsOf(of),
     to: 'pending',
-    fields: ({ context }) => ({ context: withAttempt(context, `[${at}${attempt}`) }),
+    // Judged by how the item stands when it is written: somebody else may have given it back meanwhile.
+    fields: ({ status, context }) => {
+      if (status !== 'pending') return { context: withAttempt(context, `[${at}${attempt}`) }
+      if (context.endsWith(attempt)) return {}
+      throw new Problem(
+        'move_refused',
+        `Item ${item.id} was not started`,
+        'There is nothing to give back. What cannot go on without a person is marked with block_todo (punchlist plan block).',
+        { id: item.id, status },
+      )
+    },
     by: caller.by,
     at,
     why: `came to nothing: ${note}`.slice(0, 200),

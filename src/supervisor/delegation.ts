@@ -74,8 +74,8 @@ function traceOf(
   worker: Worker,
   { agentType: agent, ...told }: { agentType: string; todoId: string | null; task: string },
 ): DelegationTrace {
-  const its = ('model' in worker ? worker.model : undefined) ?? model
-  return { parent, agent, conversationId: caller.scope.conversationId, ...told, model: modelName(its) }
+  const its = 'run' in worker ? null : modelName(worker.model ?? model)
+  return { parent, agent, conversationId: caller.scope.conversationId, ...told, model: its }
 }
 
 function workerNamed(workers: Readonly<Record<string, Worker>>, name: string): Worker {

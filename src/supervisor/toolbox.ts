@@ -70,16 +70,35 @@ export function watched(tools: ToolSet, parent: object): ToolSet {
       if (!execute) return [name, one]
       const tracing = (input: never, options: ToolExecutionOptions<never>) => {
         let made: unknown
+        const last = Promise.withResolvers<unknown>()
         const ended = traced('tool', { parent, tool: name, id: options.toolCallId, input }, async () => {
           made = execute(input, options)
-          return await made
+          return await (comesBitByBit(made) ? last.promise : made)
         })
-        // One that answers bit by bit is handed on as it is.
-        return typeof made === 'object' && made !== null && Symbol.asyncIterator in made ? made : ended
+        if (!comesBitByBit(made)) return ended
+        ended.catch(() => undefined)
+        return followed(made, last)
       }
       return [name, { ...one, execute: tracing } as typeof one]
     }),
   )
+}
+
+function comesBitByBit(made: unknown): made is AsyncIterable<unknown> {
+  return typeof made === 'object' && made !== null && Symbol.asyncIterator in made
+}
+
+/** The same answers, the last of them told to whoever waits for the end. */
+async function* followed(made: AsyncIterable<unknown>, end: PromiseWithResolvers<unknown>): AsyncGenerator<unknown> {
+  let last: unknown
+  try {
+    for await (last of made) yield last
+  } catch (error) {
+    end.reject(error)
+    throw error
+  } finally {
+    end.resolve(last)
+  }
 }
 
 /** The plan's own scope and no other: what a turn's tools act on. */
