@@ -55,7 +55,8 @@ export async function runAgent(options: AgentOptions): Promise<TurnResult> {
   const conversation = new Conversation(join(root, '.punchlist'), conversationId)
   const { before, alone } = conversation.begin({ turn: turnId, content: conceal(prompt) }, new Date())
   const scoped = list.as({ conversationId, turnId, actor: name })
-  const from = alone ? await turnToCarry(list, conversationId, turnId) : undefined
+  const planning = options.sets.includes('plan')
+  const from = alone && planning ? await turnToCarry(list, conversationId, turnId) : undefined
   if (!alone) options.remark('Another agent is at work in this conversation: its plan stays its own.')
   const { tools, settled } = await toolsOf(options, scoped)
   const supervisor = createSupervisor({
@@ -63,7 +64,7 @@ export async function runAgent(options: AgentOptions): Promise<TurnResult> {
     store: list,
     name,
     tools,
-    planning: options.sets.includes('plan'),
+    planning,
     instructions: agentPrompt({ ...options, folder: new Folder(options.folder).path }),
     ...(completion ? { completion } : {}),
     ...(check ? { check } : {}),

@@ -6,7 +6,6 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readSync,
   writeFileSync,
   writeSync,
@@ -14,6 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { leadsOut, problemFor } from '../core/disk.ts'
 import { digest } from '../core/id.ts'
+import { isRunning, nameOfProcess } from './living.ts'
 
 /** Something that was said in a conversation. */
 export interface Said {
@@ -51,14 +51,16 @@ export class Conversation {
    * begin at once the first in the file is alone, and no other.
    */
   begin(said: Omit<Said, 'role'>, at: Date): { readonly before: Said[]; readonly alone: boolean } {
-    const mine = { ...said, role: 'user', at: at.toISOString(), process: processName(process.pid) } as const
+    const mine = { ...said, role: 'user', at: at.toISOString(), process: nameOfProcess(process.pid) } as const
     this.append(mine)
     const lines = this.lines()
     const place = lines.findLastIndex(line => line.turn === said.turn && line.process === mine.process)
     const earlier = lines.slice(0, Math.max(place, 0))
     const isAnswered = (index: number) =>
       lines.slice(index).some(({ role, turn }) => role === 'assistant' && turn === lines[index]!.turn)
-    const others = earlier.filter((line, index) => line.role === 'user' && !isAnswered(index) && isRunning(line))
+    const others = earlier.filter(
+      (line, index) => line.role === 'user' && !isAnswered(index) && isRunning(line.process),
+    )
     const before = earlier
       .filter(line => !others.includes(line))
       .map(({ turn, role, content }) => ({ turn, role, content }))
@@ -141,31 +143,5 @@ function parsed(text: string): Line[] {
     return [{ turn, role, content, at: String(at), ...(typeof by === 'string' ? { process: by } : {}) }]
   } catch {
     return []
-  }
-}
-
-function isRunning({ process: name }: Line): boolean {
-  const pid = Number(name?.split(':')[0])
-  return Number.isInteger(pid) && pid > 0 && name === processName(pid)
-}
-
-/** A process by its number and, where the system tells, its start: numbers are used again. Empty where there is none. */
-function processName(pid: number): string {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    // EPERM: it is there, and somebody else's.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return ''
-  }
-  return `${pid}:${startOf(pid)}`
-}
-
-function startOf(pid: number): string {
-  try {
-    // The second field is the program's name in brackets, which may hold anything; the start is the 22nd.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-  } catch {
-    return ''
   }
 }

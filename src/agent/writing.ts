@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { dirname } from 'node:path'
 import * as v from 'valibot'
 import { codeOf } from '../core/disk.ts'
+import { digest } from '../core/id.ts'
 import { described } from '../core/input.ts'
 import type { Operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
@@ -15,14 +16,14 @@ const content = (text: string) =>
 
 /** What the model has been shown of the files, so that nothing is overwritten that it has not seen. */
 export class Seen {
-  private readonly texts = new Map<string, string>()
+  private readonly digests = new Map<string, string>()
 
   note({ path }: Place, text: string): void {
-    this.texts.set(path, text)
+    this.digests.set(path, digest(text))
   }
 
   isCurrent({ path }: Place, text: string): boolean {
-    return this.texts.get(path) === text
+    return this.digests.get(path) === digest(text)
   }
 }
 

@@ -40,6 +40,7 @@ export class AgentTold {
   }
 
   over(): void {
+    stopCommands()
     process.off('exit', stopCommands)
   }
 

@@ -33,7 +33,7 @@ export interface ChatServer {
   close(): Promise<void>
 }
 
-export const KEY = 'sk-very-secret-key-0123456789'
+export const KEY = 'my-own-secret-key-0123456789'
 
 /** An endpoint for chat completions on 127.0.0.1 that does what is written down, request by request; the last again when there is no more. */
 export async function chatServer(...cues: readonly Cue[]): Promise<ChatServer> {
