@@ -8,6 +8,7 @@ import { queuePostgres } from './queue-postgres.ts'
 import { queueSqlite } from './queue-sqlite.ts'
 import { sqlite } from './sqlite.ts'
 import { startup } from './startup.ts'
+import { supervisor } from './supervisor.ts'
 import { worklog } from './worklog.ts'
 
 /** Everything we hold ourselves to, side by side with the bare operation, as ratios. Names choose some: `npm run bench -- sqlite`. */
@@ -22,6 +23,7 @@ const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   'queue-postgres': queuePostgres,
   directories,
   worklog,
+  supervisor,
 }
 
 const wanted = process.argv.slice(2)

@@ -2,6 +2,7 @@ import {
   isStepCount,
   type LanguageModelUsage,
   type ModelMessage,
+  type StepResult,
   streamText,
   type TextStreamPart,
   type ToolSet,
@@ -49,6 +50,7 @@ export interface Step {
 /** Calls the model once, and has the tools carried out that it calls. */
 export async function takeStep(asked: Asked, listener: Listener, trace: CallTrace): Promise<Step> {
   const { options, instructions, tools, messages, signal, call, last, answer } = asked
+  let step: StepResult<ToolSet> | undefined
   const made = streamText({
     ...options.settings,
     model: options.model,
@@ -59,6 +61,10 @@ export async function takeStep(asked: Asked, listener: Listener, trace: CallTrac
     abortSignal: signal,
     // Told to whoever asked, not to the console.
     onError: () => undefined,
+    // The promises of the result would read the stream a second time.
+    onStepEnd: ended => {
+      step = ended
+    },
   })
   const calls = new Calls()
   let text = ''
@@ -78,12 +84,8 @@ export async function takeStep(asked: Asked, listener: Listener, trace: CallTrac
     tellOf(part, call, listener)
     if (isShown(part, answer)) listener.show(part)
   }
-  const [said, usage, finishReason, response] = await Promise.all([
-    made.responseMessages,
-    made.usage,
-    made.finishReason,
-    made.response,
-  ])
+  // A model that has produced nothing at all fails here, with what the SDK says to that.
+  const { usage, finishReason, response } = step ?? (await made.finalStep)
   const dropped = calls.dropped(`was not carried out: the model's answer ended with ${finishReason}`)
   for (const part of dropped) {
     tellOf(part, call, listener)
@@ -92,7 +94,7 @@ export async function takeStep(asked: Asked, listener: Listener, trace: CallTrac
   trace.result = { finishReason, usage, id: response.id, model: response.modelId }
   listener.tell({ type: 'call_ended', call, usage, finishReason })
   const { count: called, waiting: unanswered } = calls
-  return { text, shown: answer, said: [...said, ...failing(dropped)], called, unanswered, usage }
+  return { text, shown: answer, said: [...response.messages, ...failing(dropped)], called, unanswered, usage }
 }
 
 type ToolCall = Extract<Part, { type: 'tool-call' }>
