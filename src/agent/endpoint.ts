@@ -42,7 +42,7 @@ export function endpointOf(named: string | undefined, env: Readonly<Record<strin
       : [
           {
             variable: urlVariable,
-            example: `the URL of the endpoint, such as https://${prefix.toLowerCase()}.example/v1`,
+            example: `the URL of the endpoint, such as https://${prefix.toLowerCase().replaceAll('_', '-')}.example/v1`,
           },
         ]),
     ...(key || (url && isLocal(url)) ? [] : [{ variable: keyVariable, example: 'the key' }]),
