@@ -28,7 +28,7 @@ export function modelProblem(error: unknown, endpoint: Endpoint): Problem | unde
   const { host, urlVariable } = endpoint
   if (isBroken(error)) {
     const hint = 'Try again; the plan is as it stood.'
-    return failed(endpoint, `The connection to ${host} broke: ${said(rootOf(error), endpoint)}`, hint, {})
+    return failed(endpoint, `There is no connection to ${host}: ${said(rootOf(error), endpoint)}`, hint, {})
   }
   if (AISDKError.isInstance(error) || !(error instanceof Error)) {
     const hint = `Try again. If it stays so, see whether ${urlVariable} is the URL of an endpoint for chat completions.`
@@ -73,6 +73,7 @@ function said(error: unknown, { key }: Endpoint): string {
 /** Whether it is the network that failed. The SDK wraps that in errors of its own. */
 function isBroken(error: unknown): boolean {
   if (codesIn(error).some(code => /^(?:UND_ERR_|E[A-Z]+$)/.test(code))) return true
+  if (APICallError.isInstance(error)) return error.statusCode === undefined
   return error instanceof TypeError && /^(?:terminated|fetch failed)$/.test(error.message)
 }
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { dirname } from 'node:path'
 import * as v from 'valibot'
 import { codeOf } from '../core/disk.ts'
-import { digest } from '../core/id.ts'
+import { digest, newId } from '../core/id.ts'
 import { described } from '../core/input.ts'
 import type { Operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
@@ -94,7 +94,7 @@ function refused({ name }: Place, fact: string, hint: string): Problem {
 
 /** Written beside and renamed into place: whoever is killed leaves the old file or the new one. */
 function save({ path, name, stat }: Place, text: string): void {
-  const beside = `${path}.${process.pid}.new`
+  const beside = `${path}.${newId()}`
   try {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(beside, text, { flag: 'wx' })

@@ -53,8 +53,9 @@ export class AgentTold {
   }
 
   remark(text: string): void {
-    const { terminal, quiet, endpoint } = this.telling
-    if (quiet) return
+    const { terminal, quiet, json, endpoint } = this.telling
+    // Programs find a refusal on standard error, and nothing beside it.
+    if (quiet || json) return
     // Where both go to one screen, a line does not begin amid the answer.
     if (!this.atLineStart && terminal.colour) this.print('\n')
     terminal.err(harmless(concealing(endpoint.key)(text)))
@@ -76,9 +77,9 @@ export class AgentTold {
     if (error instanceof Problem && (error.code === 'work_left' || (!by && late === undefined)))
       throw this.located(error)
     if (by) {
-      if (json)
-        terminal.out(JSON.stringify({ conversation, turn, text: '', left, remaining, calls: this.calls, end: by }))
-      terminal.err(`Stopped. ${items(remaining)} left. ${this.howOn()}`)
+      const document = { conversation, turn, text: '', left, remaining, calls: this.calls, end: by }
+      if (json) terminal.out(JSON.stringify(document))
+      else terminal.err(`Stopped. ${items(remaining)} left. ${this.howOn()}`)
       return Stop.STATUS[by]
     }
     if (late === undefined) throw error

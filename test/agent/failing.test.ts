@@ -23,7 +23,7 @@ async function asked(
 
 function refusalIn({ stderr }: Typed) {
   return (
-    JSON.parse(stderr.trim().split('\n').at(-1)!) as {
+    JSON.parse(stderr) as {
       error: { code: string; message: string; hint: string; details: Record<string, unknown> }
     }
   ).error
@@ -38,7 +38,7 @@ describe.concurrent('an endpoint that fails is told with its host, and what to d
     [400, 'another model'],
     [500, 'Try again later'],
   ])('status %d', async (status, hint) => {
-    const ran = await asked([{ status, error: `no: ${KEY}` }], ['--json', '--quiet'])
+    const ran = await asked([{ status, error: `no: ${KEY}` }], ['--json'])
     const { host } = new URL(ran.server.url)
     expect(ran).toMatchObject({ status: 11, stdout: '' })
     expect(refusalIn(ran)).toMatchObject({
@@ -70,7 +70,7 @@ describe.concurrent('an endpoint that fails is told with its host, and what to d
     ['a page instead of a stream', { raw: '<html>Welcome</html>' }, 'gave an answer that is none'],
     ['a stream that stops', { raw: 'data: [DONE]\n\n' }, 'gave an answer that is none'],
     ['an error in the stream', { raw: 'data: {"error":{"message":"overloaded"}}\n\n' }, 'overloaded'],
-    ['a connection that breaks', { breaks: 'I was about to' }, 'The connection to'],
+    ['a connection that breaks', { breaks: 'I was about to' }, 'There is no connection to'],
   ])('%s', async (_, cue, fact) => {
     const ran = await asked([cue])
     expect(ran.status).toBe(11)
@@ -86,23 +86,20 @@ describe.concurrent('an endpoint that fails is told with its host, and what to d
 
 test.concurrent('time that is used up with items open is work left, and the plan is as it stood', async () => {
   const cwd = scratch()
-  const plan = { call: 'create_todo', input: { items: [{ title: 'Look' }, { title: 'Mend' }] } }
-  const ran = await asked(
-    [plan, { call: 'start_todo' }, { hang: 'at once' }],
-    ['--timeout', '1500ms', '--json', '--conversation', 'c'],
-    cwd,
-  )
-  expect(ran.status).toBe(10)
+  const turn = ['--conversation', 'c', '--turn', 't']
+  await typed(['plan', 'add', 'Look', 'Mend', ...turn], { cwd })
+  await typed(['plan', 'start', ...turn], { cwd })
+  const ran = await asked([{ hang: 'in the answer' }], ['--timeout', '150ms', '--json', ...turn], cwd)
+  expect(ran).toMatchObject({ status: 10, stdout: '' })
   expect(refusalIn(ran)).toMatchObject({
     code: 'work_left',
-    message: 'The time of this turn, 1500ms, is used up, and 2 items are open',
+    message: 'The time of this turn, 150ms, is used up, and 2 items are open',
+    details: { conversation: 'c', turn: 't', remaining: 2 },
   })
-  const { turn } = refusalIn(ran).details as { turn: string }
-  const left = await typed(['plan', 'list', '--conversation', 'c', '--turn', turn, '--json'], { cwd })
-  expect((JSON.parse(left.stdout) as { items: { status: string }[] }).items.map(({ status }) => status)).toEqual([
-    'in_progress',
-    'pending',
-  ])
+  const { items } = JSON.parse((await typed(['plan', 'list', '--json', ...turn], { cwd })).stdout) as {
+    items: { status: string }[]
+  }
+  expect(items.map(({ status }) => status)).toEqual(['in_progress', 'pending'])
 })
 
 test.concurrent('calls that are used up with items open are work left: the answer says what, and it can be carried on', async () => {

@@ -78,7 +78,7 @@ test('what is not allowed is not offered, and the answer is one document for pro
     { say: 'I can only read here.' },
   )
   const env = { ...server.env, PUNCHLIST_TURN: 't' }
-  const { conversation, ...told } = await answer<Document>(['agent', '-', '--quiet', '--tools', 'plan,queue'], {
+  const { conversation, ...told } = await answer<Document>(['agent', '-', '--tools', 'plan,queue'], {
     cwd,
     env,
     input: 'Write a\n',
