@@ -32,15 +32,8 @@ async function tightened(
 ): Promise<void> {
   const present = await currentTurn(caller)
   const begun = present !== undefined && present.id !== ''
-  // A turn that is yet to begin takes the mode from its caller.
-  if (!begun && !checkCommand) return
-  const looser = begun && strictness(present.completionMode) < strictness(completion)
-  const other = checkCommand && JSON.stringify(present?.checkCommand) !== JSON.stringify(checkCommand)
-  if (!looser && !other) return
-  const kept = begun && !looser ? present.completionMode : completion
-  await openTurn(caller, { completion: kept, checkCommand })
-}
-
-function strictness(mode: CompletionMode): number {
-  return COMPLETION_MODES.indexOf(mode)
+  const looser = begun && COMPLETION_MODES.indexOf(present.completionMode) < COMPLETION_MODES.indexOf(completion)
+  // A turn that is yet to begin takes the mode from its caller, but has no check.
+  const unchecked = checkCommand && JSON.stringify(present?.checkCommand) !== JSON.stringify(checkCommand)
+  if (looser || unchecked) await openTurn(caller, { completion, checkCommand })
 }

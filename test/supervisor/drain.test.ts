@@ -26,6 +26,25 @@ describe.each([
     expect((await planIn(list)).map(({ status }) => status)).toEqual(['completed', 'completed'])
     await list.close()
   })
+
+  test('an item whose worker failed is pending again, and the next attempt reads why', async () => {
+    const list = await aList(store())
+    let attempts = 0
+    const run = async ({ prompt }: { prompt: string }) => {
+      if (++attempts === 1) throw new Error('no such log')
+      return prompt
+    }
+    const delegate = { calls: [{ tool: 'delegate', input: { todoId: '1', agentType: 'w', task: 'Look' } }] }
+    const cues = [planned('Find'), delegate, delegate, { calls: [completed(1)] }, { text: 'Found.' }]
+    const { result, events } = await play(list, cues, { workers: { w: { description: 'x', run } } })
+    expect(result).toMatchObject({ calls: 5, remaining: 0, text: 'Found.' })
+    expect(told(events, 'worker_answered')[0]!.text).toMatch(
+      /What is known:\n\[.* tried by supervisor: w: no such log\]$/,
+    )
+    const log = (await list.events({})).filter(({ kind }) => kind === 'plan_item')
+    expect(log.map(({ to }) => to)).toEqual(['pending', 'in_progress', 'pending', 'in_progress', 'completed'])
+    await list.close()
+  })
 })
 
 test('what waits for a person is not waited for, and is named at the end of the answer', async () => {

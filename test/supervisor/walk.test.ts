@@ -4,61 +4,53 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { SupervisorEvent } from '../../src/supervisor/index.ts'
 import type { Cue } from '../support/scripted-model.ts'
-import { aList, planIn, play, told } from './stage.ts'
+import { aList, planIn, planned, play, told } from './stage.ts'
 
-const place = fc.integer({ min: 1, max: 6 }).map(String)
+const place = fc.integer({ min: 1, max: 5 }).map(String)
 const title = fc.constantFrom('A', 'B', 'C', 'D', 'E', 'F')
 const called = (name: string, input: fc.Arbitrary<unknown>) => input.map(sent => ({ tool: name, input: sent }))
 
-/** What a model may do in one call, sense and nonsense. */
-const calls = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: called(
-      'create_todo',
-      fc.record({ items: fc.array(fc.record({ title }), { minLength: 1, maxLength: 3 }) }),
-    ),
-  },
-  { weight: 3, arbitrary: called('start_todo', fc.record({ todoId: place }, { requiredKeys: [] })) },
-  {
-    weight: 6,
-    arbitrary: called(
-      'complete_todo',
-      fc.record(
-        {
-          todoId: place,
-          outcome: fc.constantFrom('x', 'y', ' '),
-          status: fc.constantFrom('completed', 'cancelled', 'done'),
-        },
-        { requiredKeys: ['todoId', 'outcome'] },
-      ),
-    ),
-  },
-  { weight: 1, arbitrary: called('block_todo', fc.record({ todoId: place, needs: fc.constant('a key') })) },
-  {
-    weight: 3,
-    arbitrary: called(
-      'delegate',
-      fc.record(
-        { todoId: place, agentType: fc.constantFrom('good', 'bad', 'absent'), task: fc.constant('Look') },
-        { requiredKeys: ['task'] },
-      ),
-    ),
-  },
-  { weight: 1, arbitrary: called('list_todo', fc.constant({ turnId: 'other' })) },
-  { weight: 1, arbitrary: called(`complete_todo`, fc.constant('{"todoId":"1","out')) },
-  { weight: 1, arbitrary: fc.constantFrom('broken', 'unheard_of').map(name => ({ tool: name, input: {} })) },
+/** What a model may call, in earnest. */
+const sense = fc.oneof(
+  called('create_todo', fc.record({ items: fc.array(fc.record({ title }), { minLength: 1, maxLength: 3 }) })),
+  called('start_todo', fc.record({ todoId: place })),
+  called('complete_todo', fc.record({ todoId: place, outcome: fc.constantFrom('x', 'y') })),
+  called('complete_todo', fc.record({ todoId: place, outcome: fc.constant('x'), status: fc.constant('cancelled') })),
+  called('block_todo', fc.record({ todoId: place, needs: fc.constant('a key') })),
+  called(
+    'delegate',
+    fc.record({ todoId: place, agentType: fc.constantFrom('good', 'bad'), task: fc.constant('Look') }),
+  ),
 )
-const said = fc.record(
-  { text: fc.constantFrom('Hm. ', 'All is done.', ' '), calls: fc.array(calls, { maxLength: 4 }) },
-  { requiredKeys: [] },
+const nonsense = fc.oneof(
+  called('start_todo', fc.constant({})),
+  called('list_todo', fc.constant({ turnId: 'other' })),
+  called(
+    'complete_todo',
+    fc.constantFrom('{"todoId":"1","out', { todoId: '1', outcome: ' ' }, { todoId: '1', outcome: 'x', status: 'done' }),
+  ),
+  called(
+    'delegate',
+    fc.constantFrom({ task: 'Look' }, { task: 'Look', agentType: 'absent', todoId: '1' }, { agentType: 'good' }),
+  ),
+  fc.constantFrom('broken', 'unheard_of').map(name => ({ tool: name, input: {} })),
+)
+const calls = fc.array(fc.oneof({ weight: 4, arbitrary: sense }, { weight: 1, arbitrary: nonsense }), {
+  minLength: 1,
+  maxLength: 4,
+})
+const text = fc.constantFrom('Hm. ', 'All is done.', ' ')
+const said = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ calls }) },
+  { weight: 2, arbitrary: fc.record({ text, calls }) },
+  { weight: 1, arbitrary: fc.record({ text }, { requiredKeys: [] }) },
 )
 const line = fc.oneof(
   { weight: 30, arbitrary: said },
   { weight: 1, arbitrary: fc.constantFrom({ fails: new Error('down') }, { text: 'Hm', breaks: new Error('down') }) },
 )
 
-const limits = { base: 4, withPlan: 12 }
+const limits = { base: 5, withPlan: 12 }
 const options = {
   limits,
   workers: {
@@ -75,7 +67,8 @@ const options = {
 
 test('whatever a model does, the plan is what its answered calls have made of it, and the answer names what is left', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 14 }), async script => {
+    fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 14 }), fc.boolean(), async (lines, fromPlan) => {
+      const script = fromPlan ? [planned('A', 'B', 'C'), ...lines] : lines
       const list = await aList()
       const { result, error, events, asked } = await play(list, script as Cue[], options)
       const items = await planIn(list)
