@@ -29,9 +29,9 @@ interface Asked {
 
 /** Who learns of a call while it goes on. */
 interface Listener {
-  tell(event: SupervisorEvent): void
-  say(text: string, call: number, answer: boolean, first: boolean): void
-  show(part: Part): void
+  readonly tell: (event: SupervisorEvent) => void
+  readonly say: (text: string, call: number, answer: boolean, first: boolean) => void
+  readonly show: (part: Part) => void
 }
 
 /** One call of the model and what its tools did. */

@@ -89,7 +89,7 @@ function comesBitByBit(made: unknown): made is AsyncIterable<unknown> {
 }
 
 /** The same answers, the last of them told to whoever waits for the end. */
-async function* followed(made: AsyncIterable<unknown>, end: PromiseWithResolvers<unknown>): AsyncGenerator<unknown> {
+async function* followed(made: AsyncIterable<unknown>, end: PromiseWithResolvers<unknown>): AsyncGenerator {
   let last: unknown
   try {
     for await (last of made) yield last

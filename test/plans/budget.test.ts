@@ -9,18 +9,18 @@ const limits = fc.record({ base: fc.integer({ min: 1, max: 30 }), withPlan: fc.i
 test('a turn without a plan has 10 calls, and one that is worked off never more than 50', () => {
   expect(LIMITS).toEqual({ base: 10, withPlan: 50 })
   expect(allowed(LIMITS, [])).toBe(10)
-  expect(allowed(LIMITS, Array(200).fill({ changed: true, open: 1 }))).toBe(50)
+  expect(allowed(LIMITS, many({ changed: true, open: 1 }))).toBe(50)
 })
 
 test('a change buys calls counted from when it was made, and only while something can be worked on', () => {
   const quiet = { changed: false, open: 1 }
   expect(allowed(LIMITS, [quiet, quiet, { changed: true, open: 1 }, quiet])).toBe(13)
   expect(allowed(LIMITS, [quiet, quiet, { changed: true, open: 0 }])).toBe(10)
-  expect(allowed(LIMITS, Array(200).fill(quiet))).toBe(10)
+  expect(allowed(LIMITS, many(quiet))).toBe(10)
 })
 
 test('a cap below the base takes nothing away', () => {
-  expect(allowed({ base: 10, withPlan: 3 }, Array(200).fill({ changed: true, open: 1 }))).toBe(10)
+  expect(allowed({ base: 10, withPlan: 3 }, many({ changed: true, open: 1 }))).toBe(10)
 })
 
 test('a plan that is carried on buys nothing before it is touched', () => {
@@ -36,6 +36,10 @@ test('what is allowed is what the rule says, whatever the model does', () => {
     }),
   )
 })
+
+function many<T>(call: T): T[] {
+  return Array.from({ length: 200 }, () => call)
+}
 
 /** How many calls are made in a turn whose model never answers. */
 function allowed(given: { base: number; withPlan: number }, made: readonly { changed: boolean; open: number }[]) {

@@ -39,7 +39,7 @@ test('a worker is told the task and the item, is waited for, and the loop goes o
   expect(told(events, 'delegated')).toEqual([
     { type: 'delegated', agentType: 'reader', todoId: item!.id, task: 'Look' },
   ])
-  const [answer] = told(events, 'tool_answered').filter(event => event.tool === 'delegate')
+  const answer = told(events, 'tool_answered').find(event => event.tool === 'delegate')
   expect(answer!.output).toEqual({ agentType: 'reader', todoId: item!.id, result: 'a race', remaining: 1, next: [] })
   expect(item).toMatchObject({ status: 'completed', startedAt: expect.any(String), owner: 'supervisor' })
 })

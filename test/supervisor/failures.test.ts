@@ -157,15 +157,15 @@ test('whoever shows a turn that failed in the middle of its answer has what was 
 test('a failure that nobody asks about disturbs nobody', async () => {
   const list = await aList()
   const supervisor = createSupervisor({ model: scripted({ fails: ERROR }), store: list })
-  const told = Promise.withResolvers<void>()
+  const heard = Promise.withResolvers<void>()
   const listening = createSupervisor({
     model: scripted({ fails: ERROR }),
     store: list,
-    onEvent: ({ type }) => type === 'turn_failed' && told.resolve(),
+    onEvent: ({ type }) => type === 'turn_failed' && heard.resolve(),
   })
   supervisor.handleMessage({ id: 'm', content: 'x' })
   listening.handleMessage({ id: 'm', content: 'x' })
-  await told.promise
+  await heard.promise
   await new Promise(done => setTimeout(done, 5))
 })
 
@@ -185,12 +185,11 @@ test('a listener that fails is warned of once, and the turn goes on', async () =
   onTestFinished(() => warn.mockRestore())
   const workers = { w: { description: 'x', run: async () => 'x' } }
   const cues = [planned('A', 'B'), { calls: [{ tool: 'delegate', input: { todoId: '1', agentType: 'w', task: 'x' } }] }]
-  for (const onEvent of [
-    () => {
-      throw new Error('listener')
-    },
-    async () => Promise.reject(new Error('listener')) as unknown as void,
-  ]) {
+  const fails = (): never => {
+    throw new Error('listener')
+  }
+  const rejects = async () => Promise.reject(new Error('listener'))
+  for (const onEvent of [fails, rejects as typeof fails]) {
     const list = await aList()
     const { result } = await play(list, [...cues, ...FINISH], { onEvent, workers })
     expect(result).toMatchObject({ calls: 4, remaining: 0, text: 'Done.' })

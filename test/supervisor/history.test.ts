@@ -35,7 +35,7 @@ test("a turn that grows too long loses its older half at once, and never the use
   for (const { prompt } of asked) {
     expect(prompt.slice(0, 4).map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
     expect(JSON.stringify(prompt[3])).toContain('Do it')
-    expectPairs(prompt as ModelMessage[])
+    expectPairs(prompt)
   }
   // Cuts are rare: between them the provider's cache holds.
   expect(lengths.filter((length, n) => n > 0 && length < lengths[n - 1]!).length).toBeLessThanOrEqual(8)

@@ -111,7 +111,7 @@ test('what was left is brought along where that is asked for, once, linked to wh
   expect(second.result.left).toEqual([{ id: expect.any(String), title: 'B', status: 'pending', needs: null }])
   await play(list, [{ text: 'Hm.' }], { ...carry, message: { id: 'm2', content: 'Go on' } })
   expect((await planIn(list, 'm2')).map(({ carriedFrom }) => carriedFrom)).toEqual([left!.id])
-  const named = await play(list, QUICK.slice(1), { how: { carry: 'm1' }, message: { id: 'm3', content: 'Go on' } })
+  const named = await play(list, QUICK.slice(1), { how: { carry: 'm2' }, message: { id: 'm3', content: 'Go on' } })
   expect(named.result).toMatchObject({ remaining: 0, calls: 2 })
 })
 

@@ -38,13 +38,13 @@ export async function ended(turn: SupervisorTurn) {
 }
 
 async function heard({ events }: SupervisorTurn): Promise<SupervisorEvent[]> {
-  const all: SupervisorEvent[] = []
+  const seen: SupervisorEvent[] = []
   try {
-    for await (const event of events) all.push(event)
+    for await (const event of events) seen.push(event)
   } catch {
     // The failure that the turn is told to have had.
   }
-  return all
+  return seen
 }
 
 export function typesOf(events: readonly SupervisorEvent[]): string[] {
