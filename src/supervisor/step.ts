@@ -71,8 +71,10 @@ export async function takeStep(asked: Asked, listener: Listener, trace: CallTrac
   for await (const part of made.stream) {
     // What the model has said is kept, and the turn is over in any case.
     if (part.type === 'error' && last && isDisobedience(part.error)) {
-      listener.tell({ type: 'call_ended', call, usage: NO_USAGE, finishReason: 'tool-calls' })
-      return { text, shown: answer, said: [], called: 1, unanswered: 0, usage: NO_USAGE }
+      const [usage, finishReason] = [NO_USAGE, 'tool-calls']
+      trace.result = { finishReason, usage }
+      listener.tell({ type: 'call_ended', call, usage, finishReason })
+      return { text, shown: answer, said: [], called: 1, unanswered: 0, usage }
     }
     if (part.type === 'error') throw part.error
     if (part.type === 'abort') throw signal.reason ?? new DOMException(part.reason, 'AbortError')

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { tracingChannel } from 'node:diagnostics_channel'
+import { expect, onTestFinished, test } from 'vitest'
+import { type CallTrace, CHANNELS } from '../../src/supervisor/index.ts'
 import type { Cue } from '../support/scripted-model.ts'
 import { aList, completed, planIn, planned, play, told } from './stage.ts'
 
@@ -66,9 +68,22 @@ test('a turn that is carried on begins with the base again, however much was lef
   expect(result).toMatchObject({ turnId: 'm1', calls: 10, remaining: 2 })
 })
 
-test('a model that calls tools although it may not is ended like any other', async () => {
+test('a model that calls tools although it may not is ended, told of and traced like any other', async () => {
   const list = await aList()
-  const { result, asked } = await play(list, [planned('A'), { text: 'And now ', calls: [{ tool: 'list_todo' }] }])
+  const traces: CallTrace[] = []
+  const subscriber = { asyncEnd: (trace: unknown) => traces.push(trace as CallTrace) }
+  const channel = tracingChannel(CHANNELS.call)
+  channel.subscribe(subscriber as never)
+  onTestFinished(() => {
+    channel.unsubscribe(subscriber as never)
+  })
+  const more = { text: 'And now ', calls: [{ tool: 'list_todo' }] }
+  const { result, asked, events } = await play(list, [planned('A'), more])
   expect(asked).toHaveLength(11)
   expect(result).toMatchObject({ end: 'budget', text: 'And now \n\nLeft in the plan:\n- A (pending)' })
+  expect(told(events, 'call_ended')).toHaveLength(11)
+  expect(traces.map(trace => Object.keys(trace.result!).toSorted())).toEqual([
+    ...Array.from({ length: 10 }, () => ['finishReason', 'id', 'model', 'usage']),
+    ['finishReason', 'usage'],
+  ])
 })
