@@ -2,11 +2,11 @@ import { tracingChannel } from 'node:diagnostics_channel'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isStepCount, jsonSchema, streamText, type ToolSet, tool } from 'ai'
+import { isStepCount, type jsonSchema, type LanguageModel, streamText, type ToolSet, tool } from 'ai'
 import { open, type Punchlist } from '../src/index.ts'
 import { aiTools, CHANNELS, createSupervisor } from '../src/supervisor/index.ts'
 import { type Cue, scripted } from '../test/support/scripted-model.ts'
-import { ms, type Row, rates } from './measure.ts'
+import { ms, type Row } from './measure.ts'
 
 const ITEMS = 50
 const CALLS = 50
@@ -24,17 +24,17 @@ export async function supervisor(): Promise<Row[]> {
   try {
     const idle = await idleTools(list)
     let turn = 0
-    const works = [
-      () => bareTurn(idle),
-      () => ourTurn(list, `t${turn++}`),
-      () => listening(() => ourTurn(list, `t${turn++}`)),
-    ]
-    const [bare, quiet, traced] = (await rates(works, CALLS, ROUNDS)).map(rate => 1000 / rate)
-    const row = (what: string, ours: number): Row => ({
+    const ours = (model: LanguageModel) => ourTurn(model, list, `t${turn++}`)
+    const [bare, quiet, traced] = await perCall([
+      model => bareTurn(model, idle),
+      ours,
+      model => listening(async () => await ours(model)),
+    ])
+    const row = (what: string, taken: number): Row => ({
       what: `supervisor: a call of the model, ${ITEMS} items, ${what}; ms over the bare loop`,
-      ours: ms(ours),
+      ours: ms(taken),
       against: `AI SDK: ${ms(bare!)}`,
-      ratio: ours - bare!,
+      ratio: taken - bare!,
       bar: 2,
       must: 'at most',
     })
@@ -45,27 +45,41 @@ export async function supervisor(): Promise<Row[]> {
   }
 }
 
+type Turn = (model: LanguageModel) => Promise<unknown>
+
+/** How long a call takes from its beginning to the next one's, in milliseconds: each by its best round, on average. */
+async function perCall(turns: readonly Turn[]): Promise<number[]> {
+  const best = turns.map(() => Array.from({ length: CALLS }, () => Infinity))
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [index, turn] of turns.entries()) {
+      const begun: number[] = []
+      await turn(
+        scripted((_, call) => {
+          begun.push(performance.now())
+          return script(call)
+        }),
+      )
+      if (begun.push(performance.now()) !== CALLS + 1) throw new Error(`${begun.length - 1} calls`)
+      best[index] = best[index]!.map((least, call) => Math.min(least, begun[call + 1]! - begun[call]!))
+    }
+  }
+  return best.map(times => times.reduce((sum, time) => sum + time, 0) / CALLS)
+}
+
 /** A plan of which one item after the other is started: all of them stay open. */
-const script: Cue = (_, call) => {
+function script(call: number): Exclude<Cue, (...given: never) => unknown> {
   if (call === 1) return { calls: [{ tool: 'create_todo', input: { items: titles } }] }
   if (call === CALLS) return { text: 'Enough.' }
   return { calls: [{ tool: 'start_todo', input: { todoId: String(call - 1) } }] }
 }
 const titles = Array.from({ length: ITEMS }, (_, n) => ({ title: `Look into what happens in case number ${n + 1}` }))
 
-async function ourTurn(list: Punchlist, id: string): Promise<void> {
-  const { calls } = await createSupervisor({ model: scripted(script), store: list }).handleMessage({
-    id,
-    content: 'Go',
-  }).result
-  if (calls !== CALLS) throw new Error(`${calls} calls`)
+async function ourTurn(model: LanguageModel, store: Punchlist, id: string): Promise<void> {
+  await createSupervisor({ model, store }).handleMessage({ id, content: 'Go' }).result
 }
 
-async function bareTurn(tools: ToolSet): Promise<void> {
-  const made = streamText({ model: scripted(script), prompt: 'Go', tools, stopWhen: isStepCount(CALLS) })
-  let calls = 0
-  for await (const part of made.stream) if (part.type === 'finish-step') calls += 1
-  if (calls !== CALLS) throw new Error(`${calls} calls`)
+async function bareTurn(model: LanguageModel, tools: ToolSet): Promise<void> {
+  await streamText({ model, prompt: 'Go', tools, stopWhen: isStepCount(CALLS) }).consumeStream()
 }
 
 /** The same tools as far as the model can tell, which answer what ours answer and do nothing. */
