@@ -4,7 +4,7 @@ import type { SupervisorOptions } from './options.ts'
 /** The longest a timer can wait: beyond it, it fires at once. */
 const LONGEST_MS = 2_147_483_647
 
-/** What cannot work is said at once, and not in the middle of a turn. `own`: names of tools that are the supervisor's. */
+/** What cannot work is said at once, and not in the middle of a turn. */
 export function refuseMistakes(options: SupervisorOptions, planTools: readonly string[], delegate: string): void {
   const mistakes = [
     ...inTools(options, [...planTools, delegate]),
