@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** The real programs, each with a scripted model on 127.0.0.1. The first run installs them: about 2 GB. */
+/** The real programs and the examples, each with a scripted model on 127.0.0.1. The first run installs what they need: about 2 GB. */
 export default defineConfig({
   test: {
-    include: ['test/hosts/**/*.hosts.ts'],
+    include: ['test/{hosts,examples}/**/*.hosts.ts'],
     globalSetup: ['test/support/build-setup.ts', 'test/hosts/programs-setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,

@@ -9,6 +9,7 @@ import { queueSqlite } from './queue-sqlite.ts'
 import { run } from './run.ts'
 import { sqlite } from './sqlite.ts'
 import { startup } from './startup.ts'
+import { supervisor } from './supervisor.ts'
 import { worklog } from './worklog.ts'
 
 /** Everything we hold ourselves to, side by side with the bare operation, as ratios. Names choose some: `npm run bench -- sqlite`. */
@@ -24,6 +25,7 @@ const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   directories,
   worklog,
   run,
+  supervisor,
 }
 
 const wanted = process.argv.slice(2)

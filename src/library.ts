@@ -161,7 +161,8 @@ export function callerOf(list: Punchlist): Caller {
   return CALLERS.get(list)!
 }
 
-function punchlistFor(caller: Caller): Punchlist {
+/** What is built on the library, for a caller that a door has made. */
+export function punchlistFor(caller: Caller): Punchlist {
   const list = verbsFor(caller)
   CALLERS.set(list, caller)
   return list

@@ -5,11 +5,18 @@ import { Problem } from './core/problem.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
+/** The schema of an object, in the form that the SDKs ask for; unlike an interface, it is also a plain record. */
+export type ObjectSchema = {
+  type: 'object'
+  properties: Record<string, Record<string, unknown>>
+  required: string[]
+}
+
 /** An operation as a model is told of it. */
 export interface Definition {
   readonly name: string
   readonly description: string
-  readonly inputSchema: JsonSchema
+  readonly inputSchema: ObjectSchema
   readonly outputSchema: JsonSchema
 }
 
@@ -17,7 +24,7 @@ export function definitionOf(op: Operation): Definition {
   return {
     name: op.name,
     description: op.summary,
-    inputSchema: published((op.toolInput ?? op.input)()),
+    inputSchema: published((op.toolInput ?? op.input)()) as ObjectSchema,
     outputSchema: shortened(published(op.output())) as JsonSchema,
   }
 }
@@ -50,9 +57,9 @@ function shortened(schema: unknown): unknown {
 /** An operation for the tool calls of any SDK. */
 export interface Tool extends Definition {
   /** Carries it out. Refusals are thrown, as a `Problem`. */
-  execute(input: unknown): Promise<Readonly<Record<string, unknown>>>
+  readonly execute: (input: unknown) => Promise<Readonly<Record<string, unknown>>>
   /** The same for a model: the answer as text, and refusals are answers too. Takes arguments as the text they come in. */
-  answer(input: unknown): Promise<Answer>
+  readonly answer: (input: unknown) => Promise<Answer>
 }
 
 export interface Answer {
@@ -74,19 +81,33 @@ export function oneAfterTheOther(): InTurn {
 }
 
 export function toolOf(op: Operation, caller: Caller, inTurn: InTurn): Tool {
+  const definition = definitionOf(op)
   const execute = async (sent: unknown) => {
-    const input = checked((op.toolInput ?? op.input)(), sent)
+    const input = checked((op.toolInput ?? op.input)(), withoutNulls(definition.inputSchema, sent))
     return (await inTurn(() => op.run(caller, input))) as Readonly<Record<string, unknown>>
   }
   const answer = async (sent: unknown) => {
     try {
-      return { text: JSON.stringify(await execute(typeof sent === 'string' ? parsed(sent) : sent)), refused: false }
+      return {
+        text: JSON.stringify(await execute((typeof sent === 'string' ? parsed(sent) : sent) ?? {})),
+        refused: false,
+      }
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       return { text: told(error), refused: true }
     }
   }
-  return { ...definitionOf(op), execute, answer }
+  return { ...definition, execute, answer }
+}
+
+/** Where a provider makes every field mandatory, as OpenAI does in its strict mode, null is how a model leaves one out. */
+function withoutNulls(schema: JsonSchema, sent: unknown): unknown {
+  const { properties = {}, required = [], items } = schema as Partial<ObjectSchema> & { items?: JsonSchema }
+  if (Array.isArray(sent)) return items ? sent.map(one => withoutNulls(items, one)) : sent
+  if (typeof sent !== 'object' || sent === null) return sent
+  const optional = (key: string) => Object.hasOwn(properties, key) && !required.includes(key)
+  const given = Object.entries(sent).filter(([key, value]) => value !== null || !optional(key))
+  return Object.fromEntries(given.map(([key, value]) => [key, withoutNulls(properties[key] ?? {}, value)]))
 }
 
 function parsed(text: string): unknown {

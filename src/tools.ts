@@ -1,9 +1,10 @@
 import { Problem } from './core/problem.ts'
+import { harmlessLine } from './core/text.ts'
 import { callerOf, type Punchlist } from './library.ts'
 import { toolsOf } from './operations.ts'
-import { oneAfterTheOther, type Tool, toolOf } from './tooling.ts'
+import { type Answer, oneAfterTheOther, type Tool, told, toolOf } from './tooling.ts'
 
-export type { Answer, Definition, JsonSchema, Tool } from './tooling.ts'
+export type { Answer, Definition, JsonSchema, ObjectSchema, Tool } from './tooling.ts'
 
 /** What models are offered together. */
 export const TOOL_SETS = ['plan', 'backlog', 'queue', 'worklog'] as const
@@ -23,4 +24,12 @@ export async function toolsFor(list: Punchlist, sets: readonly ToolSetName[] = [
   const offered = await Promise.all(sets.map(toolsOf))
   const inTurn = oneAfterTheOther()
   return offered.flat().map(op => toolOf(op, callerOf(list), inTurn))
+}
+
+/** Answers a call that a model makes by name, for whoever writes the loop: a tool that is not there is refused too. */
+export async function answerCall(tools: readonly Tool[], name: string, input: unknown): Promise<Answer> {
+  const called = tools.find(tool => tool.name === name)
+  if (called) return await called.answer(input)
+  const hint = `Call one of: ${tools.map(tool => tool.name).join(', ')}.`
+  return { text: told(new Problem('not_found', `There is no tool ${harmlessLine(name)}`, hint)), refused: true }
 }

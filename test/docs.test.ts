@@ -60,7 +60,7 @@ describe.each([
 })
 
 test('docs/errors.md lists every code with its exit status, and no other', () => {
-  const listed = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d) \|/gm)].map(([, code, exit]) => [
+  const listed = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, code, exit]) => [
     code,
     Number(exit),
   ])

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { duration, wholeNumber } from '../core/input.ts'
+import { COMPLETION_MODES } from '../core/completion.ts'
+import { described, duration, line, wholeNumber } from '../core/input.ts'
 import type { InputSchema } from '../core/operation.ts'
 import { checked } from '../core/operation.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
@@ -133,6 +134,30 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       }
       const { run } = await import('./run.ts')
       return await run(fields, globals, around)
+    },
+  },
+
+  agent: {
+    summary: 'Have a model do something here: it plans, works its plan off, and only then answers.',
+    example: 'punchlist agent "Find out why the build fails" --model openai/gpt-5 --allow npm',
+    input: () =>
+      v.object({
+        prompt: v.optional(v.pipe(v.array(v.string()), description('what to do; - for standard input'))),
+        model: described(v.string(), 'PROVIDER/NAME, PUNCHLIST_MODEL if absent; see docs/agent.md'),
+        system: described(v.string(), 'a file with further instructions'),
+        write: described(v.boolean(), 'let it write files in the working directory'),
+        allow: described(v.array(line(1000)), 'a program that it may run; may be given several times'),
+        tools: described(v.string(), 'tool sets it has, with commas; plan if absent'),
+        maxCalls: described(wholeNumber(1, 1000), 'calls of the model at most; 50 if absent'),
+        completion: described(v.picklist(COMPLETION_MODES), 'how completions are believed, as with plan turn'),
+        check: described(v.string(), 'command that must exit 0 for an item to count as done, run without a shell'),
+        timeout: described(duration(), 'how long it may take in all'),
+        quiet: described(v.boolean(), 'no word of how it goes'),
+      }),
+    positional: ['prompt'],
+    async run(fields, globals, around) {
+      const { agent } = await import('./agent.ts')
+      return await agent(fields, globals, around)
     },
   },
 

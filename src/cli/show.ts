@@ -10,6 +10,7 @@ import type {
   completeTodo,
   createTodo,
   listTodo,
+  returnTodo,
   startTodo,
   turnTodo,
   unblockTodo,
@@ -83,6 +84,8 @@ const SHOWN = {
   block_todo: (answer: Answer<typeof blockTodo>, colour: boolean) => moved(answer, colour),
 
   unblock_todo: (answer: Answer<typeof unblockTodo>, colour: boolean) => moved(answer, colour),
+
+  return_todo: (answer: Answer<typeof returnTodo>, colour: boolean) => moved(answer, colour),
 
   stop_continuation: (answer: Answer<typeof stop>) => switchedOff(answer),
 
@@ -171,7 +174,7 @@ const SHOWN = {
     ),
 }
 
-type Moved = Answer<typeof startTodo | typeof completeTodo | typeof blockTodo | typeof unblockTodo>
+type Moved = Answer<typeof startTodo | typeof completeTodo | typeof blockTodo | typeof unblockTodo | typeof returnTodo>
 
 function moved(answer: Moved, colour: boolean): string {
   const { title, status: state, remaining, next } = answer

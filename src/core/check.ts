@@ -15,17 +15,31 @@ export interface Verification {
 
 const TAIL = 4096
 
+/** The groups that are running. */
+const running = new Set<number>()
+
+/** Ends every command that is running, with all that it started; each then has failed. */
+export function stopCommands(): void {
+  for (const pid of running) killGroup(pid)
+}
+
 /**
  * Runs a check without a shell, in a process group of its own, so that nothing
  * it started outlives it. A command that cannot be started is a failed check.
  */
 export async function runCheck(
   command: readonly string[],
-  options: { readonly cwd: string; readonly now: () => Date; readonly timeoutMs?: number },
+  options: {
+    readonly cwd: string
+    readonly now: () => Date
+    readonly timeoutMs?: number
+    /** How many characters of the output are kept. */
+    readonly keep?: number
+  },
 ): Promise<Verification> {
-  const { cwd, now, timeoutMs = 600_000 } = options
+  const { cwd, now, timeoutMs = 600_000, keep = TAIL } = options
   const began = performance.now()
-  const tail = new Tail()
+  const tail = new Tail(keep)
   const ended = await new Promise<Pick<Verification, 'exit' | 'signal'>>(done => {
     const child = spawn(command[0]!, command.slice(1), {
       cwd,
@@ -34,6 +48,7 @@ export async function runCheck(
       stdio: ['ignore', 'pipe', 'pipe'],
       env: withoutSecrets(process.env),
     })
+    if (child.pid !== undefined) running.add(child.pid)
     const over = setTimeout(() => {
       tail.add(Buffer.from(`\n[stopped after ${timeoutMs} ms]\n`))
       killGroup(child.pid)
@@ -52,6 +67,7 @@ export async function runCheck(
     })
     child.on('exit', (exit, signal) => {
       killGroup(child.pid)
+      running.delete(child.pid!)
       // What is still in the pipes is read to its end, unless a grandchild that left the group keeps them open.
       const patience = setTimeout(() => end(exit, signal), 1000)
       child.on('close', () => {
@@ -65,19 +81,24 @@ export async function runCheck(
 }
 
 class Tail {
+  private readonly keep: number
   private chunks: Buffer[] = []
   private size = 0
+
+  constructor(keep: number) {
+    this.keep = keep
+  }
 
   add(chunk: Buffer): void {
     this.chunks.push(chunk)
     this.size += chunk.length
-    while (this.size - this.chunks[0]!.length > TAIL * 4) this.size -= this.chunks.shift()!.length
+    while (this.size - this.chunks[0]!.length > this.keep * 4) this.size -= this.chunks.shift()!.length
   }
 
   text(): string {
     const whole = Buffer.concat(this.chunks).toString('utf8').replaceAll('\0', '')
     // Credentials are taken out before cutting: half of one is still one.
-    return redacted(whole).slice(-TAIL).toWellFormed()
+    return redacted(whole).slice(-this.keep).toWellFormed()
   }
 }
 

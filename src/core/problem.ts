@@ -18,6 +18,8 @@ export const PROBLEMS = {
   store_read_only: { exit: 9, http: 503, retry: false },
   store_unreachable: { exit: 9, http: 503, retry: true },
   unsupported_runtime: { exit: 9, http: 503, retry: false },
+  work_left: { exit: 10, http: 409, retry: true },
+  model_failed: { exit: 11, http: 502, retry: true },
 } as const
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -32,6 +32,5 @@ export function extended(
 ): Budget {
   const { base, withPlan, max, seen } = budget
   if (plan.open === 0 || plan.state === seen) return budget
-  const cap = Math.max(withPlan, base)
-  return { ...budget, max: Math.max(max, Math.min(calls + base, cap)), seen: plan.state }
+  return { ...budget, max: Math.max(max, Math.min(calls + base, withPlan)), seen: plan.state }
 }

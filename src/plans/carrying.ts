@@ -10,8 +10,9 @@ export async function carryItems(
   caller: Caller,
   from: string | undefined,
 ): Promise<{ of: Turn; source: Turn; carried: PlanItem[] }> {
-  const source = from === undefined ? await latestUnfinished(caller) : await namedTurn(caller, from)
-  if (!source || !(await hasOpenItems(caller, source))) throw nothingToCarry(caller)
+  const present = await currentTurn(caller)
+  const source = from === undefined ? await latestUnfinished(caller, present) : await namedTurn(caller, from)
+  if (!source || (await leftIn(caller, source, present)).length === 0) throw nothingToCarry(caller)
   const { of } = await turnForNewItems(caller)
   const carried = of.turnId === source.turnId ? [] : await copyOpen(caller, source, of)
   if (carried.length === 0) throw nothingToCarry(caller)
@@ -39,8 +40,7 @@ export async function settled(
 
 /** Copies of everything that is open in one turn, in another: made now, or there already. */
 async function copyOpen(caller: Caller, source: Turn, of: Turn): Promise<PlanItem[]> {
-  const status = openStatuses(planItem.lifecycle)
-  const left = await caller.store.find(planItem, { where: itemsOf(source), status })
+  const left = await leftIn(caller, source, of)
   if (left.length === 0) return []
   const ids = new Set(left.map(({ id }) => id))
   const copies = async () =>
@@ -63,8 +63,19 @@ async function copyOpen(caller: Caller, source: Turn, of: Turn): Promise<PlanIte
   return await copies()
 }
 
-async function latestUnfinished(caller: Caller): Promise<Turn | undefined> {
-  const present = await currentTurn(caller)
+/** What is open in a turn, but for what was carried on into another than this one: its copy there is what counts. */
+async function leftIn(caller: Caller, source: Turn, into: Turn | undefined): Promise<PlanItem[]> {
+  const { conversationId, turnId } = source
+  const status = openStatuses(planItem.lifecycle)
+  const left = await caller.store.find(planItem, { where: itemsOf(source), status })
+  if (left.length === 0) return left
+  const copies = await caller.store.find(planItem, { where: { conversationId, carriedFrom: left.map(({ id }) => id) } })
+  const elsewhere = copies.filter(copy => copy.turnId !== turnId && copy.turnId !== into?.turnId)
+  const carried = new Set(elsewhere.map(({ carriedFrom }) => carriedFrom))
+  return left.filter(({ id }) => !carried.has(id))
+}
+
+async function latestUnfinished(caller: Caller, present: Turn | undefined): Promise<Turn | undefined> {
   const { conversationId } = caller.scope
   // Turns are few and most are drained; looked at in pages, the newest first.
   let after: string | undefined
@@ -72,16 +83,11 @@ async function latestUnfinished(caller: Caller): Promise<Turn | undefined> {
     const page = await caller.store.find(turn, { where: { conversationId }, newest: true, limit: 50, after })
     for (const candidate of page) {
       if (candidate.turnId === present?.turnId) continue
-      if (await hasOpenItems(caller, candidate)) return candidate
+      if ((await leftIn(caller, candidate, present)).length > 0) return candidate
     }
     after = page.at(-1)?.id
     if (after === undefined) return undefined
   }
-}
-
-async function hasOpenItems(caller: Caller, of: Turn): Promise<boolean> {
-  const status = openStatuses(planItem.lifecycle)
-  return (await caller.store.find(planItem, { where: itemsOf(of), status, limit: 1 })).length > 0
 }
 
 async function namedTurn(caller: Caller, turnId: string): Promise<Turn> {

@@ -16,20 +16,23 @@ export interface Standing extends Outlook {
   readonly state: string
 }
 
+export const NO_PLAN: Standing = { open: 0, waiting: 0, completed: 0, total: 0, items: [], state: '' }
+
 export async function planStanding(caller: Caller): Promise<Standing> {
   const of = await currentTurn(caller)
-  if (!of) return { open: 0, waiting: 0, completed: 0, total: 0, items: [], state: '' }
+  if (!of) return NO_PLAN
   const [counts, items] = await Promise.all([
     caller.store.count(planItem, { where: itemsOf(of) }),
     caller.store.find(planItem, { where: itemsOf(of), status: OPEN, limit: TOLD }),
   ])
   const left = OPEN.reduce((sum, status) => sum + (counts[status] ?? 0), 0)
-  const waiting = items.filter(({ needs }) => needs !== null).length
   const total = Object.values(counts).reduce((sum, n) => sum + n, 0)
-  const short = { open: left - waiting, waiting, completed: counts['completed'] ?? 0, total }
+  const waiting = items.filter(({ needs }) => needs !== null).length
+  // Somebody else may have written between the two: what is told is what is listed.
+  const short = { open: items.length - waiting, waiting, completed: counts['completed'] ?? 0, total }
   const revisions = items.reduce((sum, { revision }) => sum + revision, 0)
   return {
-    ...(left > items.length ? await outlookOf(caller, of) : short),
+    ...(items.length === TOLD && left > TOLD ? await outlookOf(caller, of) : short),
     items,
     state: total === 0 ? '' : JSON.stringify([counts, revisions]),
   }

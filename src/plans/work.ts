@@ -102,36 +102,43 @@ export async function unblockItem(caller: Caller, id: string): Promise<{ of: Tur
   return { of, item: freed }
 }
 
-/** No context grows without end, however often an item is tried. */
-const LONGEST_CONTEXT = 32_768
-
 /** Gives back an item that was worked on to no avail. Its context tells of the attempt: whoever tries it next reads that. */
 export async function returnItem(caller: Caller, id: string, note: string): Promise<{ of: Turn; item: PlanItem }> {
   const { of, item } = await itemOf(caller, id)
   const at = caller.now().toISOString()
   const attempt = ` tried by ${caller.by}: ${note}]`
-  if (item.status === 'pending' && item.context.endsWith(attempt)) return { of, item }
-  if (item.status === 'pending') {
-    throw new Problem(
-      'move_refused',
-      `Item ${item.id} was not started`,
-      'There is nothing to give back. What cannot go on without a person is marked with block_todo (punchlist plan block).',
-      { id: item.id, status: item.status },
-    )
-  }
   const returned = await move(caller.store, planItem, {
     id: item.id,
     known: item,
     where: itemsOf(of),
     to: 'pending',
-    fields: ({ context }) => ({
-      context: [context, `[${at}${attempt}`].filter(Boolean).join('\n').slice(-LONGEST_CONTEXT),
-    }),
+    // Judged by how the item stands when it is written: somebody else may have given it back meanwhile.
+    fields: ({ status, context }) => {
+      if (status !== 'pending') return { context: withAttempt(context, `[${at}${attempt}`) }
+      if (context.endsWith(attempt)) return {}
+      throw new Problem(
+        'move_refused',
+        `Item ${item.id} was not started`,
+        'There is nothing to give back. What cannot go on without a person is marked with block_todo (punchlist plan block).',
+        { id: item.id, status },
+      )
+    },
     by: caller.by,
     at,
     why: `came to nothing: ${note}`.slice(0, 200),
   })
   return { of, item: returned }
+}
+
+/** So many attempts are told of, the last ones: no context grows without end, however often an item is tried. */
+const ATTEMPTS_TOLD = 10
+const ATTEMPT = /^\[\d{4}-\d\d-\d\dT[\d:.]+Z tried by /
+
+function withAttempt(context: string, attempt: string): string {
+  const lines = context === '' ? [] : context.split('\n')
+  let surplus = lines.filter(line => ATTEMPT.test(line)).length + 1 - ATTEMPTS_TOLD
+  const kept = lines.filter(line => !(ATTEMPT.test(line) && surplus-- > 0))
+  return [...kept, attempt].join('\n')
 }
 
 export interface Ending {

@@ -6,8 +6,8 @@ import { Problem } from '../core/problem.ts'
 import { harmlessLine } from '../core/text.ts'
 import type { PlanItem } from '../plans/record.ts'
 import { itemOf, returnItem, startItem, whatRemains } from '../plans/work.ts'
-import { type SupervisorEvent, traced } from './events.ts'
-import { modelName } from './message.ts'
+import { type DelegationTrace, type SupervisorEvent, traced } from './events.ts'
+import { isDisobedience, modelName } from './message.ts'
 import type { Assignment, Worker } from './options.ts'
 
 const PATIENCE_MS = 600_000
@@ -37,34 +37,45 @@ interface Delegating {
  */
 export async function delegate(delegating: Delegating, sent: unknown): Promise<Readonly<Record<string, unknown>>> {
   const { todoId, agentType, task } = checked(delegation, sent)
-  const { caller, workers, tell, parent } = delegating
+  const { caller, workers, tell, signal } = delegating
   const known = todoId === undefined ? undefined : await itemOf(caller, todoId)
   const name = agentType ?? known?.item.agentType ?? ''
   const worker = workerNamed(workers, name)
   const begun = todoId === undefined ? undefined : await startItem(caller, todoId)
   const item = begun?.item
   const told = { agentType: name, todoId: item?.id ?? null }
-  try {
-    tell({ type: 'delegated', ...told, task })
-    const { conversationId } = caller.scope
-    const model = modelName(('model' in worker ? worker.model : undefined) ?? delegating.model)
-    const trace = { parent, agent: name, conversationId, todoId: told.todoId, task, model }
-    const text = await traced('delegation', trace, () => worked(delegating, worker, assignmentOf(task, item)))
-    tell({ type: 'worker_answered', ...told, text })
-    const left = begun && (await whatRemains(caller, begun.of, begun.item))
-    const next = left?.next.map(({ id, title }) => ({ id, title }))
-    return { ...told, result: text, ...(left ? { remaining: left.remaining, next } : {}) }
-  } catch (error) {
+  tell({ type: 'delegated', ...told, task })
+  const text = await traced('delegation', traceOf(delegating, worker, { ...told, task }), () =>
+    worked(delegating, worker, assignmentOf(task, item)),
+  ).catch(async (error: unknown) => {
     const message = saidBy(error)
-    if (item) await givenBack(caller, item, `${name}: ${message}`)
+    const returned = item !== undefined && (await givenBack(caller, item, `${name}: ${message}`))
     tell({ type: 'worker_failed', ...told, error: message })
-    throw error
-  }
+    signal.throwIfAborted()
+    const where = returned ? '\nIts item is pending again, and the context of it tells of the attempt.' : ''
+    throw new Error(`${name} failed: ${message}${where}`, { cause: error })
+  })
+  tell({ type: 'worker_answered', ...told, text })
+  const left = begun && (await whatRemains(caller, begun.of, begun.item))
+  const next = left?.next.map(({ id, title }) => ({ id, title }))
+  return { ...told, result: text, ...(left ? { remaining: left.remaining, next } : {}) }
 }
 
 /** What went wrong first is what is told: a store that fails as well says so at the next step. */
-async function givenBack(caller: Caller, { id }: PlanItem, note: string): Promise<void> {
-  await returnItem(caller, id, note.slice(0, 1500)).catch(() => undefined)
+async function givenBack(caller: Caller, { id }: PlanItem, note: string): Promise<boolean> {
+  return await returnItem(caller, id, note).then(
+    () => true,
+    () => false,
+  )
+}
+
+function traceOf(
+  { caller, parent, model }: Delegating,
+  worker: Worker,
+  { agentType: agent, ...told }: { agentType: string; todoId: string | null; task: string },
+): DelegationTrace {
+  const its = 'run' in worker ? null : modelName(worker.model ?? model)
+  return { parent, agent, conversationId: caller.scope.conversationId, ...told, model: its }
 }
 
 function workerNamed(workers: Readonly<Record<string, Worker>>, name: string): Worker {
@@ -102,6 +113,8 @@ async function worked(delegating: Delegating, worker: Worker, assignment: Assign
     const given = new Promise<never>((_, fail) => {
       signal.addEventListener('abort', () => fail(signal.reason), { once: true })
     })
+    // It may be rejected long after the worker has ended, when nobody waits for it.
+    given.catch(() => undefined)
     const work =
       'run' in worker ? worker.run(assignment, { signal }) : answered(delegating.model, worker, assignment, signal)
     const text = await Promise.race([work, given])
@@ -128,10 +141,16 @@ async function answered(
     stopWhen: isStepCount(maxSteps),
     // Whoever is stopped amid their tool calls has said nothing.
     prepareStep: ({ stepNumber }) => (stepNumber === maxSteps - 1 ? { toolChoice: 'none' as const } : {}),
+  }).catch((error: unknown) => {
+    throw isDisobedience(error) ? new Error(`had no answer after ${maxSteps} steps`, { cause: error }) : error
   })
   return text
 }
 
+/** So much of an error is told: whoever tries it next reads it, and a model does. */
+const TOLD = 1500
+
 function saidBy(error: unknown): string {
-  return harmlessLine(error instanceof Error ? error.message : String(error)).trim() || 'failed'
+  const message = error instanceof Error ? error.message : String(error)
+  return harmlessLine(message.slice(0, TOLD).toWellFormed()).trim() || 'failed'
 }

@@ -22,7 +22,7 @@ export interface TurnResult {
   /** How often the model was called, workers' calls aside. */
   readonly calls: number
   readonly usage: LanguageModelUsage
-  /** `answered`: the plan was drained, or there was none. `budget`: the calls were used up. `unanswered`: a tool call needs somebody else. */
+  /** `answered`: the plan was drained, or there was none. `budget`: the calls were used up. `unanswered`: a tool call waits for an approval. */
   readonly end: 'answered' | 'budget' | 'unanswered'
   /** What was said in this turn, for the history of the next: the user's message first. */
   readonly messages: readonly ModelMessage[]
@@ -68,7 +68,7 @@ export type SupervisorEvent =
       readonly todoId: string | null
       readonly error: string
     }
-  /** The model answered while something could still be done. */
+  /** The model answered while something could still be done, or said nothing. */
   | { readonly type: 'sent_back'; readonly call: number; readonly remaining: number }
   | {
       readonly type: 'call_ended'
@@ -85,16 +85,23 @@ export type SupervisorEvent =
     }
 
 /** What subscribers of the channels are handed: the same object from the start of a thing to its end. */
-export interface TurnTrace {
+interface Trace {
+  /** What went wrong, if anything did. */
+  error?: unknown
+  /** Set by a subscriber when something starts: it is then done inside this, for a context of the subscriber's own. */
+  within?: <T>(work: () => T) => T
+}
+
+export interface TurnTrace extends Trace {
   readonly agent: string
   readonly conversationId: string
   readonly turnId: string
   readonly model: ModelName
   result?: TurnResult
-  error?: unknown
 }
 
-export interface CallTrace {
+/** `parent`, here and below: the trace of the turn it belongs to. */
+export interface CallTrace extends Trace {
   readonly parent: object
   readonly agent: string
   readonly conversationId: string
@@ -106,27 +113,25 @@ export interface CallTrace {
     readonly id?: string | undefined
     readonly model?: string | undefined
   }
-  error?: unknown
 }
 
-export interface ToolTrace {
+export interface ToolTrace extends Trace {
   readonly parent: object
   readonly tool: string
   readonly id: string
   readonly input: unknown
   result?: unknown
-  error?: unknown
 }
 
-export interface DelegationTrace {
+export interface DelegationTrace extends Trace {
   readonly parent: object
   readonly agent: string
   readonly conversationId: string
   readonly todoId: string | null
   readonly task: string
-  readonly model: ModelName
+  /** null where the worker is not a model. */
+  readonly model: ModelName | null
   result?: string
-  error?: unknown
 }
 
 export interface ModelName {
@@ -154,7 +159,26 @@ export function traced<T>(name: 'call', trace: CallTrace, work: () => Promise<T>
 export function traced<T>(name: 'tool', trace: ToolTrace, work: () => Promise<T>): Promise<T>
 export function traced<T>(name: 'delegation', trace: DelegationTrace, work: () => Promise<T>): Promise<T>
 /** Does a piece of work, and lets those know who listen to its channel. Costs nothing where nobody does. */
-export function traced<T>(name: keyof typeof channels, trace: object, work: () => Promise<T>): Promise<T> {
+export function traced<T>(
+  name: keyof typeof channels,
+  trace: Trace & { result?: unknown },
+  work: () => Promise<T>,
+): Promise<T> {
   const channel = channels[name] as unknown as TracingChannel<unknown, object>
-  return channel.tracePromise(work, trace)
+  return channel.hasSubscribers ? told(channel, trace, work) : work()
+}
+
+async function told<T>(
+  channel: TracingChannel<unknown, object>,
+  trace: Trace & { result?: unknown },
+  work: () => Promise<T>,
+): Promise<T> {
+  let made: T
+  const done = async () => {
+    made = await (trace.within ? trace.within(work) : work())
+    // The channel puts what this resolves to into the trace. Work that has put something there itself goes on with more than it tells.
+    return trace.result ?? made
+  }
+  await channel.tracePromise(done, trace)
+  return made!
 }

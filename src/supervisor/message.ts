@@ -1,4 +1,7 @@
 import { convertToModelMessages, type LanguageModel, type LanguageModelUsage, type ModelMessage } from 'ai'
+import * as v from 'valibot'
+import { line } from '../core/input.ts'
+import { checked } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import type { ModelName } from './events.ts'
 import type { HandleOptions, Message } from './options.ts'
@@ -10,12 +13,15 @@ export function scopeOf(
 ): { readonly conversationId: string; readonly turnId: string } {
   const named = (typeof message.metadata === 'object' && message.metadata) || {}
   const { turnId, conversationId: inMessage } = named as Readonly<Record<string, unknown>>
-  const turn = wordIn(turnId) ?? message.id
-  if (typeof turn !== 'string' || turn === '') {
+  const turn = wordIn(turnId) ?? wordIn(message.id)
+  if (turn === undefined) {
     throw new Problem('bad_input', 'The message has no id', 'Give it an id, or a turnId in its metadata.')
   }
-  return { conversationId: conversationId ?? wordIn(inMessage) ?? 'default', turnId: turn }
+  const conversation = wordIn(conversationId) ?? wordIn(inMessage) ?? 'default'
+  return checked(names, { conversationId: conversation, turnId: turn })
 }
+
+const names = v.object({ conversationId: line(200), turnId: line(200) })
 
 function wordIn(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
@@ -63,4 +69,12 @@ export const NO_USAGE: LanguageModelUsage = {
   outputTokens: undefined,
   outputTokenDetails: { textTokens: undefined, reasoningTokens: undefined },
   totalTokens: undefined,
+}
+
+/**
+ * Some models call tools although they are told not to, which the SDK takes for a
+ * failure. Nothing was carried out.
+ */
+export function isDisobedience(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AI_ToolChoiceViolationError'
 }

@@ -13,6 +13,10 @@ Plan when there are several things to find out, to make or to change, or when th
 
 const DELEGATION = `## Delegation
 
+Specialists work on your behalf. Call delegate with everything the specialist must know: it does not see this conversation. Judge what comes back.`
+
+const DELEGATION_OF_ITEMS = `## Delegation
+
 Specialists work on your behalf. Call delegate with the item's todoId and everything the specialist must know: it sees neither the plan nor this conversation. Judge what comes back, then complete the item yourself. An item whose delegation failed is back in the plan; its context tells what was tried.`
 
 /** What the model is told before anything else. It stays the same for the whole turn: providers keep it in their caches. */
@@ -26,7 +30,7 @@ export function instructionsOf(
     own,
     planning ? PLANNING : undefined,
     names.length > 0
-      ? `${DELEGATION}\n\n${names.map(([name, { description }]) => `- ${name}: ${description}`).join('\n')}`
+      ? `${planning ? DELEGATION_OF_ITEMS : DELEGATION}\n\n${names.map(([name, { description }]) => `- ${name}: ${description}`).join('\n')}`
       : undefined,
   ].filter(part => part !== undefined && part !== '')
   return parts.length > 0 ? parts.join('\n\n') : undefined

@@ -4,16 +4,18 @@ import { Problem } from '../core/problem.ts'
 import { LIMITS } from '../plans/budget.ts'
 import { carryItems } from '../plans/carrying.ts'
 import * as plan from '../plans/operations.ts'
-import { currentTurn, openTurn } from '../plans/turns.ts'
 import { type InTurn, oneAfterTheOther } from '../tooling.ts'
 import { delegate } from './delegation.ts'
 import { type SupervisorEvent, type TurnResult, type TurnTrace, traced } from './events.ts'
 import { recent } from './history.ts'
 import { modelMessages, modelName, scopeOf } from './message.ts'
+import { refuseMistakes } from './mistakes.ts'
 import type { HandleOptions, Message, SupervisorOptions } from './options.ts'
 import { instructionsOf } from './prompt.ts'
+import { completionOf, ruled } from './rules.ts'
+import type { Part } from './step.ts'
 import { delegateTool, turnCaller, turnTools, watched } from './toolbox.ts'
-import { type Part, TurnLoop } from './turn.ts'
+import { TurnLoop } from './turn.ts'
 
 const PLAN_TOOLS = [plan.createTodo, plan.listTodo, plan.startTodo, plan.completeTodo, plan.blockTodo] as Operation[]
 const DELEGATE = 'delegate'
@@ -39,20 +41,30 @@ export interface Supervisor {
 
 /** An agent that keeps its plan in punchlist, delegates, and answers when the plan is drained. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  refuseMistakes(options)
+  refuseMistakes(
+    options,
+    PLAN_TOOLS.map(op => op.name),
+    DELEGATE,
+  )
   return { handleMessage: (message, how = {}) => begin(options, message, how) }
 }
 
 function begin(options: SupervisorOptions, message: Message, how: HandleOptions): SupervisorTurn {
   const { planning = true, name = 'supervisor', workers = {} } = options
   const scope = scopeOf(message, how)
-  const completion = options.completion ?? (options.check ? 'verified' : undefined)
+  const completion = completionOf(options)
   const caller = turnCaller(options.store, { by: name, scope, ...(completion ? { completion } : {}) })
   const model = modelName(options.model)
   const trace: TurnTrace = { agent: name, ...scope, model }
   const stop = new AbortController()
   const signal = how.signal ? AbortSignal.any([how.signal, stop.signal]) : stop.signal
-  const inTurn = oneAfterTheOther()
+  const queue = oneAfterTheOther()
+  // What has not begun when the turn is stopped is not begun any more.
+  const inTurn: InTurn = work =>
+    queue(async () => {
+      signal.throwIfAborted()
+      return await work()
+    })
   const loop: TurnLoop = new TurnLoop({
     caller,
     turnId: scope.turnId,
@@ -62,21 +74,23 @@ function begin(options: SupervisorOptions, message: Message, how: HandleOptions)
     instructions: instructionsOf(options.instructions, planning, workers),
     tools: watched(offered(options, caller, inTurn, { signal, trace, tell: event => loop.tell(event) }), trace),
     planning,
-    limits: { ...LIMITS, ...options.limits },
+    limits: { base: options.limits?.base ?? LIMITS.base, withPlan: options.limits?.withPlan ?? LIMITS.withPlan },
     history: recent(how.history ?? [], options.historyLimit ?? 10),
     signal,
     trace,
   })
   const run = async () => {
+    loop.started()
+    signal.throwIfAborted()
     const said = await modelMessages(message)
     if (how.carry !== undefined) await carryOn(caller, how.carry)
     return await loop.run(said)
   }
   const settled = async () => {
     stop.abort(new Error('the turn has failed'))
-    await inTurn(async () => undefined)
+    await queue(async () => undefined)
   }
-  const result = finished(loop, settled, () => traced('turn', trace, run))
+  const result = finished(loop, settled, () => traced('turn', trace, run), how.signal)
   // Whoever only reads along learns of a failure there.
   result.catch(() => undefined)
   return { ...scope, result, ...readers(loop) }
@@ -87,6 +101,7 @@ async function finished(
   loop: TurnLoop,
   settled: () => Promise<void>,
   run: () => Promise<TurnResult>,
+  signal: AbortSignal | undefined,
 ): Promise<TurnResult> {
   try {
     const result = await run()
@@ -98,7 +113,7 @@ async function finished(
     await settled()
     loop.tell({ type: 'turn_failed', error, ...(await loop.left()) })
     loop.events.fail(error)
-    loop.parts.push({ type: 'error', error })
+    loop.parts.push(signal?.aborted ? { type: 'abort', reason: String(signal.reason) } : { type: 'error', error })
     loop.parts.end()
     throw error
   }
@@ -126,24 +141,10 @@ function offered(
   const { planning = true, workers = {}, tools = {}, model } = options
   const names = Object.keys(workers)
   const ops = planning ? PLAN_TOOLS.map(op => ruled(op, options)) : []
-  const delegation = delegateTool(names, wanted =>
+  const delegation = delegateTool(names, planning, wanted =>
     inTurn(() => delegate({ caller, workers, model, signal, parent: trace, tell }, wanted)),
   )
   return { ...turnTools(ops, caller, inTurn), ...(names.length > 0 ? { [DELEGATE]: delegation } : {}), ...tools }
-}
-
-/** An operation under the rules of this supervisor: a turn with a check has it before it has items. */
-function ruled(op: Operation, { check }: SupervisorOptions): Operation {
-  if (!check || op.name !== plan.createTodo.name) return op
-  return {
-    ...op,
-    async run(caller, input) {
-      const present = await currentTurn(caller)
-      const { turnId } = caller.scope
-      if (!present?.id) await openTurn(caller, { turnId, completion: caller.completion, checkCommand: check })
-      return await op.run(caller, input)
-    },
-  }
 }
 
 async function carryOn(caller: Caller, from: string | true): Promise<void> {
@@ -153,27 +154,4 @@ async function carryOn(caller: Caller, from: string | true): Promise<void> {
     // Nothing is open anywhere: then there is nothing to bring along.
     if (from !== true || !(error instanceof Problem) || error.code !== 'nothing_to_do') throw error
   }
-}
-
-/** What cannot work is said at once, and not in the middle of a turn. */
-function refuseMistakes({ tools = {}, workers = {}, limits = {} }: SupervisorOptions): void {
-  const planTools = new Set(PLAN_TOOLS.map(({ name }) => name))
-  const mistakes = [
-    ...Object.keys(tools)
-      .filter(name => planTools.has(name) || name === DELEGATE)
-      .map(name => `tools.${name}: is the supervisor's own`),
-    ...Object.entries(tools)
-      .filter(([, { execute }]) => !execute)
-      .map(([name]) => `tools.${name}: has no execute, and the supervisor carries its tools out itself`),
-    ...Object.entries(workers).flatMap(([name, worker]) =>
-      Object.keys(('tools' in worker && worker.tools) || {})
-        .filter(one => planTools.has(one))
-        .map(one => `workers.${name}.tools.${one}: workers do not see the plan`),
-    ),
-    ...Object.entries(limits)
-      .filter(([, value]) => value !== undefined && (!Number.isInteger(value) || value < 1))
-      .map(([name]) => `limits.${name}: must be a whole number from 1`),
-  ]
-  if (mistakes.length === 0) return
-  throw new Problem('bad_input', mistakes.join('; '), 'Change these options of createSupervisor.', { mistakes })
 }

@@ -39,17 +39,24 @@ async function forTheModel<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** The tool by which the supervisor has something done by somebody else. */
-export function delegateTool(names: readonly string[], run: (sent: unknown) => Promise<unknown>): ToolSet[string] {
+export function delegateTool(
+  names: readonly string[],
+  planning: boolean,
+  run: (sent: unknown) => Promise<unknown>,
+): ToolSet[string] {
+  const description = 'Have a specialist do something, and wait for what it says.'
+  const todoId = { type: 'string' as const, description: 'the item it is about: it is started' }
+  const unless = planning ? '; what the item says if absent' : ''
   return tool({
-    description: 'Have a specialist do something, and wait for what it says. The item stays yours to complete.',
+    description: planning ? `${description} The item stays yours to complete.` : description,
     inputSchema: jsonSchema({
       type: 'object',
       properties: {
-        todoId: { type: 'string', description: 'the item it is about: it is started' },
-        agentType: { type: 'string', enum: [...names], description: 'who; what the item says if absent' },
+        ...(planning ? { todoId } : {}),
+        agentType: { type: 'string', enum: [...names], description: `who${unless}` },
         task: { type: 'string', description: 'what to do, with everything one needs to know' },
       },
-      required: ['task'],
+      required: planning ? ['task'] : ['agentType', 'task'],
     }),
     execute: async (input: unknown) => await forTheModel(() => run(input)),
   })
@@ -62,14 +69,36 @@ export function watched(tools: ToolSet, parent: object): ToolSet {
       const { execute } = one
       if (!execute) return [name, one]
       const tracing = (input: never, options: ToolExecutionOptions<never>) => {
-        const made = execute(input, options) as unknown
-        // One that answers bit by bit is handed on as it is.
-        if (typeof made === 'object' && made !== null && Symbol.asyncIterator in made) return made
-        return traced('tool', { parent, tool: name, id: options.toolCallId, input }, async () => await made)
+        let made: unknown
+        const last = Promise.withResolvers<unknown>()
+        const ended = traced('tool', { parent, tool: name, id: options.toolCallId, input }, async () => {
+          made = execute(input, options)
+          return await (comesBitByBit(made) ? last.promise : made)
+        })
+        if (!comesBitByBit(made)) return ended
+        ended.catch(() => undefined)
+        return followed(made, last)
       }
       return [name, { ...one, execute: tracing } as typeof one]
     }),
   )
+}
+
+function comesBitByBit(made: unknown): made is AsyncIterable<unknown> {
+  return typeof made === 'object' && made !== null && Symbol.asyncIterator in made
+}
+
+/** The same answers, the last of them told to whoever waits for the end. */
+async function* followed(made: AsyncIterable<unknown>, end: PromiseWithResolvers<unknown>): AsyncGenerator {
+  let last: unknown
+  try {
+    for await (last of made) yield last
+  } catch (error) {
+    end.reject(error)
+    throw error
+  } finally {
+    end.resolve(last)
+  }
 }
 
 /** The plan's own scope and no other: what a turn's tools act on. */

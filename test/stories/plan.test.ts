@@ -182,6 +182,16 @@ describe.each(Object.entries(ENGINES))('a plan, from the command line, on %s', (
     ])
     // The old turn is as it was.
     expect(titles(await answer<Listed>(['plan', 'list', '--turn', 't1'], { cwd, env }))).toEqual(['B', 'C'])
+    // What was carried on goes on from there, and nothing of it comes twice.
+    const onward = await answer<{ from: string; carried: { title: string }[] }>(['plan', 'carry', '--turn', 't3'], {
+      cwd,
+      env,
+    })
+    expect(onward).toMatchObject({ from: 't2', carried: [{ title: 'C' }] })
+    await answer(['plan', 'complete', '1', 'done', '--turn', 't3'], { cwd, env })
+    for (const from of [[], ['--from', 't1'], ['--from', 't2']]) {
+      expect(await refusal(['plan', 'carry', '--turn', 't4', ...from], { cwd, env })).toMatchObject({ status: 3 })
+    }
     const alone = { cwd, env: { PUNCHLIST_CONVERSATION: 'c9', PUNCHLIST_TURN: 't' } }
     const log = await answer(['log'], { cwd })
     expect(await refusal(['plan', 'carry'], alone)).toMatchObject({ status: 3, code: 'nothing_to_do' })

@@ -45,7 +45,7 @@ const completions: Protocol<Sent> = {
     const message = messageFor(step, names)
     const finish_reason = 'say' in step ? 'stop' : 'tool_calls'
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
-    const common = { id: 'chatcmpl-1', created: 1, model: 'scripted' }
+    const common = { id: `chatcmpl-${crypto.randomUUID()}`, created: 1, model: 'scripted' }
     if (!stream) {
       const choices = [{ index: 0, message, finish_reason }]
       return { document: { ...common, object: 'chat.completion', choices, usage } }
