@@ -106,15 +106,16 @@ function modeOf({ once, watch }: Fields): Draining['mode'] {
   return watch ? 'watch' : once ? 'once' : 'drain'
 }
 
-/** The first signal stops the run in good order, the second at once: then its agents are ended by the guard. */
+/** The first signal stops the run in good order; the second one takes its usual effect, and the guard ends the agents. */
 function onSignals(stop: AbortController): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const off = () => {
+    for (const signal of signals) process.off(signal, stopped)
+  }
   const stopped = () => {
-    if (stop.signal.aborted) process.exit(130)
+    off()
     stop.abort()
   }
   for (const signal of signals) process.on(signal, stopped)
-  return () => {
-    for (const signal of signals) process.off(signal, stopped)
-  }
+  return off
 }

@@ -14,7 +14,7 @@ export interface DrivenAgent {
   /** What its user lets it do, after `--`. */
   readonly more: readonly string[]
   /** How its model runs a command. */
-  shell(command: string): Step
+  readonly shell: (command: string) => Step
   /** The id of its session, in what it prints for `run`. */
   readonly session: RegExp
 }
