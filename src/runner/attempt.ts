@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { lstatSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { judgeStop } from '../continuation/keeping.ts'
 import { buildContinuationPrompt } from '../continuation/prompt.ts'
@@ -12,6 +12,7 @@ import type { Verified } from '../queue/verified.ts'
 import { noteWardFailed } from '../queue/verifying.ts'
 import type { Agent, Invocation } from './agents/agent.ts'
 import { Child, type Ended } from './child.ts'
+import { enduring } from './enduring.ts'
 import type { Hold } from './hold.ts'
 import { markOf, RUN_MARK } from './marked.ts'
 import { wardPrompt } from './prompt.ts'
@@ -57,7 +58,7 @@ export async function attempt(work: Attempt): Promise<Result> {
   for (let repairs = 0; ; ) {
     const ended = await once(work, invocation)
     if (hold.lost.aborted) return { what: 'lost' }
-    const now = await locate(run.caller, claimed.id)
+    const now = await enduring(run.signal, () => locate(run.caller, claimed.id))
     if (now.status !== 'in_progress' || now.token !== claimed.token) return { what: 'reported', task: now }
     if (run.signal.aborted) return { what: 'stopped' }
     if (ended.why !== undefined) return { what: 'failed', type: ended.type, text: ended.why }
@@ -65,7 +66,7 @@ export async function attempt(work: Attempt): Promise<Result> {
     if (now.blockers > 0) return { what: 'divided' }
     const overdrawn = overBudget(work)
     if (overdrawn) return overdrawn
-    const onward = await sentOn(work)
+    const onward = await enduring(run.signal, () => sentOn(work))
     if (typeof onward === 'object') return onward
     if (onward !== undefined) {
       invocation = again(work, onward)
@@ -74,7 +75,7 @@ export async function attempt(work: Attempt): Promise<Result> {
     const wards = await runWards(inPlace(run.caller, work.cwd))
     if (wards) run.diary.tell({ what: 'wards', task: claimed.id, passed: wards.verdict === 'passed', text: wards.text })
     if (wards?.verdict === 'failed') {
-      await noteWardFailed(run.caller, claimed.id, wards.text, claimed.token)
+      await enduring(run.signal, () => noteWardFailed(run.caller, claimed.id, wards.text, claimed.token))
       if (++repairs > MOST_REPAIRS) return { what: 'failed', type: 'ward', text: wards.text }
       invocation = again(work, wardPrompt(claimed.id, wards.text, wards.failed?.output ?? ''))
       continue
@@ -201,11 +202,14 @@ function environment({ run, claimed, worker }: Attempt): Record<string, string |
   }
 }
 
-/** With the task where it is a directory; else with what runs remember. */
+/** With the task where it is a directory, and still lies there; else with what runs remember. */
 function outputFile({ caller, folder }: Run, claimed: Task, number: number): string {
-  const place = caller.inFiles
-    ? join(caller.root, caller.queue, 'in_progress', directoryName(claimed), 'artifacts')
-    : join(folder, 'artifacts', claimed.id)
+  const directory = join(caller.root, caller.queue, 'in_progress', directoryName(claimed))
+  const artifacts = join(directory, 'artifacts')
+  // A link could lead anywhere, and a directory that is made anew would be another task.
+  const there = caller.inFiles && lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === true
+  const linked = there && lstatSync(artifacts, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  const place = there && !linked ? artifacts : join(folder, 'artifacts', claimed.id)
   mkdirSync(place, { recursive: true })
   return join(place, `attempt_${String(number).padStart(3, '0')}.log`)
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { redacted } from '../core/text.ts'
 import type { Invocation } from './agents/agent.ts'
@@ -33,7 +33,11 @@ export class Child {
   private kept = 0
 
   constructor(invocation: Invocation, { cwd, env, output, onLine }: Starting) {
-    this.file = openSync(output, 'a', 0o600)
+    this.file = openSync(
+      output,
+      constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
+      0o600,
+    )
     const { program, args, input } = invocation
     this.process = spawn(program, [...args], {
       cwd,

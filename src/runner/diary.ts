@@ -59,7 +59,11 @@ export class Diary {
 
   tell(happening: Happening): void {
     const entry: Entry = { at: this.now().toISOString(), ...happening }
-    appendFileSync(this.path, `${JSON.stringify(entry)}\n`, { mode: 0o600 })
+    try {
+      appendFileSync(this.path, `${JSON.stringify(entry)}\n`, { mode: 0o600 })
+    } catch {
+      // An account that cannot be written, on a disk that is full say, stops no work.
+    }
     this.onEntry(entry)
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../core/operation.ts'
 import { settleAll } from '../handover.ts'
 import { claimNext } from '../queue/claiming.ts'
@@ -5,6 +6,7 @@ import { task } from '../queue/kind.ts'
 import type { Task } from '../queue/record.ts'
 import type { Outcome } from './diary.ts'
 import { settleEarlier } from './earlier.ts'
+import { enduring } from './enduring.ts'
 import { endOrphans } from './marked.ts'
 import type { Run } from './run.ts'
 import { workOn } from './working.ts'
@@ -50,10 +52,11 @@ export async function drain(run: Run, { workers, mode, name }: Draining): Promis
   }
   for (;;) {
     const more = () => !run.signal.aborted && !failure && (mode !== 'once' || begun < workers)
-    const seen = (await store.events({ last: 1 }))[0]?.seq ?? 0
+    const seen = await enduring(run.signal, async () => (await store.events({ last: 1 }))[0]?.seq ?? 0)
     while (idle.length > 0 && more()) {
       const worker = idle.at(-1)!
-      const [item] = await claimNext({ ...run.caller, by: worker }, { worker, leaseMs: run.leaseMs })
+      const claiming = { worker, leaseMs: run.leaseMs }
+      const [item] = await enduring(run.signal, () => claimNext({ ...run.caller, by: worker }, claiming))
       if (!item) break
       start(idle.pop()!, item)
     }
@@ -73,7 +76,15 @@ async function woken(
 ): Promise<void> {
   const enough = new AbortController()
   const ends = AbortSignal.any([signal, enough.signal])
-  const changed = seen === undefined ? [] : [caller.store.changed(seen, LOOK_MS, ends)]
+  // A store that does not answer now is asked again when it matters.
+  const changed =
+    seen === undefined
+      ? []
+      : [
+          caller.store
+            .changed(seen, LOOK_MS, ends)
+            .catch(async () => await sleep(LOOK_MS, undefined, { signal: ends }).catch(() => undefined)),
+        ]
   const stopped = new Promise<void>(done => {
     if (signal.aborted) done()
     else ends.addEventListener('abort', () => done(), { once: true })
@@ -81,5 +92,5 @@ async function woken(
   // Once it is to stop, only its workers are waited for.
   await Promise.race([...busy, ...(signal.aborted && busy.size > 0 ? [] : [...changed, stopped])])
   enough.abort()
-  await Promise.all(changed)
+  await Promise.allSettled(changed)
 }

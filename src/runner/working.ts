@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unlessTooLate } from '../core/keeping.ts'
+import { PROBLEMS, Problem } from '../core/problem.ts'
 import { settle } from '../handover.ts'
 import { returnTask } from '../queue/claiming.ts'
 import { DEFINITION } from '../queue/format.ts'
@@ -11,6 +12,7 @@ import type { Task } from '../queue/record.ts'
 import { completeTask, failTask } from '../queue/reporting.ts'
 import { type Attempt, attempt, type Result } from './attempt.ts'
 import type { Outcome } from './diary.ts'
+import { enduring } from './enduring.ts'
 import { Hold } from './hold.ts'
 import { type Memory, recall, remember } from './memory.ts'
 import { placeFor } from './place.ts'
@@ -51,19 +53,37 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
     for (let waits = BACKOFF_MS; ; waits = Math.min(waits * 2, LONGEST_BACKOFF_MS)) {
       const agent = run.agent()
       const onSession = (session: string) => keep({ session })
-      const work = await prepared({ run, claimed, worker, agent, hold, cwd: place.cwd, onSession }, memory)
+      const work = await enduring(run.signal, () =>
+        prepared({ run, claimed, worker, agent, hold, cwd: place.cwd, onSession }, memory),
+      )
       keep({ attempts: work.number, agent: agent.name })
       const result = await attempt(work)
       costUsd = sum(costUsd, work.costUsd)
-      const outcome = await settled(run, claimed, result)
-      if (outcome) return ended(outcome, textOf(result), wardsIn(result))
+      const outcome = await enduring(run.signal, () => settled(run, claimed, result))
+      if (outcome) {
+        const told = ended(outcome, textOf(result), wardsIn(result))
+        // Only what failed, or was cut off, counts as an attempt.
+        if (outcome !== 'lost')
+          keep({ attempts: outcome === 'returned' || outcome === 'waiting' ? work.number - 1 : 0 })
+        return told
+      }
       const { text } = result as Result & { what: 'failed' }
       keep({ before: [...memory.before, text].slice(-5), session: null })
-      if (work.number >= run.maxAttempts) return ended(await failed(run, claimed, result, memory), text)
+      if (work.number >= run.maxAttempts) {
+        const how = await enduring(run.signal, () => failed(run, claimed, result, memory))
+        const told = ended(how, text)
+        // Whoever lets it be tried again means from the beginning.
+        keep({ attempts: 0 })
+        return told
+      }
       await sleep(waits, undefined, { signal: AbortSignal.any([run.signal, hold.lost]) }).catch(() => undefined)
       if (hold.lost.aborted) return ended('lost', 'its lease was taken over')
       if (run.signal.aborted) return ended(await returned(run, claimed, 'the run was stopped'), 'the run was stopped')
     }
+  } catch (error) {
+    // Whatever went wrong is none of the task's making: others may have it.
+    await returned(run, claimed, 'the run could not go on').catch(() => undefined)
+    throw error
   } finally {
     hold.stop()
   }
@@ -111,12 +131,9 @@ function lastReply(texts: Readonly<Record<string, string>>, checkpoints: number)
 
 /** Writes down what came of a task; undefined where it failed, and may be tried again. */
 async function settled(run: Run, claimed: Task, result: Result): Promise<Outcome | undefined> {
-  const { caller } = run
   switch (result.what) {
     case 'done':
-      await completeTask(caller, claimed.id, claimed.token, result.text, result.verified)
-      await settle(caller, claimed.id)
-      return 'completed'
+      return await completed(run, claimed, result)
     case 'reported':
       return REPORTED[result.task.status] ?? 'lost'
     case 'waiting':
@@ -139,8 +156,25 @@ const REPORTED: Readonly<Record<string, Outcome>> = {
   to_execute: 'returned',
 }
 
-async function returned({ caller }: Run, claimed: Task, why: string): Promise<Outcome> {
-  const back = await returnTask(caller, claimed.id, claimed.token, why).catch(unlessTooLate)
+async function completed(
+  run: Run,
+  { id, token }: Task,
+  { text, verified }: Result & { what: 'done' },
+): Promise<Outcome> {
+  const { caller } = run
+  try {
+    await completeTask(caller, id, token, text, verified)
+  } catch (error) {
+    if (!(error instanceof Problem) || PROBLEMS[error.code].retry) throw error
+    // A part was added at the last moment; or the task is somebody else's by now.
+    return error.code === 'move_refused' ? await returned(run, { id, token }, error.message) : 'lost'
+  }
+  await settle(caller, id)
+  return 'completed'
+}
+
+async function returned({ caller }: Run, { id, token }: Pick<Task, 'id' | 'token'>, why: string): Promise<Outcome> {
+  const back = await returnTask(caller, id, token, why).catch(unlessTooLate)
   return back ? 'returned' : 'lost'
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject, test, vi } from 'vitest'
 import { answer, ended } from '../support/cli.ts'
-import { freshSchema } from '../support/postgres.ts'
+import { freshSchema, startPostgres } from '../support/postgres.ts'
 import { addTask, begin, runHere, statesIn, type Told } from '../support/run-here.ts'
 import { scratch } from '../support/scratch.ts'
 
@@ -52,5 +52,25 @@ test('a runner that was frozen for longer than its lease reports nothing, and en
   frozen.kill('SIGCONT')
   expect((await said).stdout).toContain('lost')
   const { events } = await answer<{ events: Told[] }>(['log', '--limit', '1000'], here)
-  expect(events.filter(({ to }) => to === 'completed').map(({ by }) => by)).toEqual(['other-1'])
+  expect(events.filter(({ to, kind }) => to === 'completed' && kind === 'task').map(({ by }) => by)).toEqual([
+    'other-1',
+  ])
+})
+
+test('a server that is gone for a while costs no work: what the agents did is reported when it is back', async () => {
+  const server = await startPostgres()
+  try {
+    const here = runHere('touch begun; sleep 2; echo "worked through it"', { store: freshSchema(server.url) })
+    await addTask(here, 'long')
+    const child = begin(here, '--lease', '1m')
+    const said = ended(child)
+    await vi.waitFor(() => readFileSync(join(here.cwd, 'begun')), 20_000)
+    await server.kill()
+    await sleep(3000)
+    await server.restart()
+    expect((await said).status).toBe(0)
+    expect(await statesIn(here)).toEqual({ req_0001: 'completed' })
+  } finally {
+    await server.stop()
+  }
 })
