@@ -178,7 +178,8 @@ async function once(work: Attempt, invocation: Invocation): Promise<{ readonly t
   const ms = Math.round(performance.now() - began)
   run.diary.tell({ what: 'agent_ended', task: claimed.id, attempt: number, exit, signal, ms })
   if (late.signal.aborted) return { type: 'timeout', why: `${agent.name} took longer than ${run.timeoutMs! / 1000} s` }
-  return exit === 0 ? { type: '' } : { type: 'agent', why: wayItEnded(agent, ended, work.said) }
+  const isEnd = exit !== null && (agent.isEnd?.(exit) ?? exit === 0)
+  return isEnd ? { type: '' } : { type: 'agent', why: wayItEnded(agent, ended, work.said) }
 }
 
 function wayItEnded({ name }: Agent, { exit, signal, error }: Ended, said: string): string {

@@ -24,6 +24,8 @@ export interface Agent {
   resume?(session: string, prompt: string): Invocation
   /** One line that it printed. */
   hear(line: string): Heard
+  /** Whether it has ended in good order, by its exit status; only 0 says so if absent. */
+  isEnd?(exit: number): boolean
 }
 
 /** What is printed in lines of JSON; other lines tell nothing. */
