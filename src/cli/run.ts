@@ -10,6 +10,7 @@ import { underWay } from '../runner/earlier.ts'
 import { Guard } from '../runner/guard.ts'
 import { Logbook } from '../runner/logbook.ts'
 import { Rest } from '../runner/marked.ts'
+import { refuseWithoutRepository } from '../runner/place.ts'
 import { type Draining, drain } from '../runner/runner.ts'
 import { findWorkspace } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
@@ -47,6 +48,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
     words,
     self: [process.execPath, process.argv[1]!],
   })
+  if (fields.worktree === true) await refuseWithoutRepository(workspace.root)
   const door = new StoreDoor(workspace)
   const caller = callerFor(asking, workspace, door, true)
   // Made first, with all that belongs to it, before anything of ours is put beside it.

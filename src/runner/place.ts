@@ -6,30 +6,34 @@ import { Problem } from '../core/problem.ts'
 import type { Task } from '../queue/record.ts'
 import type { Run } from './run.ts'
 
-const git = promisify(execFile)
-
-/** The folder that an agent works in, for as long as it does. */
-export interface Place extends AsyncDisposable {
-  readonly cwd: string
+/** Refuses a run with worktrees where there can be none, before anything is claimed. */
+export async function refuseWithoutRepository(root: string): Promise<void> {
+  await git(root, 'rev-parse', '--verify', '-q', 'HEAD')
 }
 
-/** The workspace's own folder, or a worktree for the task alone, on a branch of its name. It stays: what the agent made is in it. */
-export async function placeFor({ caller, worktree, folder }: Run, { id }: Task): Promise<Place> {
-  const done = { [Symbol.asyncDispose]: async () => undefined }
-  if (!worktree) return { cwd: caller.here, ...done }
+/** The folder that an agent works in: the workspace's own, or a worktree for the task alone, on a branch of its name. What the agent made stays there. */
+export async function placeFor({ caller, worktree, folder }: Run, { id }: Task): Promise<string> {
+  if (!worktree) return caller.here
   const cwd = join(folder, 'worktrees', id)
-  if (!existsSync(cwd)) {
-    const branch = `punchlist/${id}`
-    const known = await git('git', ['-C', caller.root, 'branch', '--list', branch])
-    const how = known.stdout.trim() === '' ? ['-b', branch, cwd] : [cwd, branch]
-    await git('git', ['-C', caller.root, 'worktree', 'add', '-q', ...how]).catch((error: unknown) => {
-      throw new Problem(
-        'bad_input',
-        `There is no worktree for ${id}: ${(error as { stderr?: string }).stderr?.trim() ?? String(error)}`,
-        'A worktree takes a git repository with a commit. Run without --worktree, or mend what git says.',
-        { id },
-      )
-    })
+  if (existsSync(cwd)) return cwd
+  const branch = `punchlist/${id}`
+  const known = (await git(caller.root, 'branch', '--list', branch)) !== ''
+  await git(caller.root, 'worktree', 'add', '-q', ...(known ? [cwd, branch] : ['-b', branch, cwd]))
+  return cwd
+}
+
+const execute = promisify(execFile)
+
+async function git(root: string, ...args: readonly string[]): Promise<string> {
+  try {
+    return (await execute('git', ['-C', root, ...args])).stdout.trim()
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { stderr?: string }
+    throw new Problem(
+      'bad_input',
+      `git ${args[0]} failed in ${root}: ${stderr.trim() || message.split('\n')[0]!}`,
+      'Worktrees take a git repository with a commit. Run without --worktree, or mend what git says.',
+      { root },
+    )
   }
-  return { cwd, ...done }
 }

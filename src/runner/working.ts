@@ -49,12 +49,12 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
   }
   const keep = (more: Partial<Memory>) => remember(folder, id, (memory = { ...memory, ...more }))
   try {
-    await using place = await placeFor(run, claimed)
+    const cwd = await placeFor(run, claimed)
     for (let waits = BACKOFF_MS; ; waits = Math.min(waits * 2, LONGEST_BACKOFF_MS)) {
       const agent = run.agent()
       const onSession = (session: string) => keep({ session })
       const work = await enduring(run.signal, () =>
-        prepared({ run, claimed, worker, agent, hold, cwd: place.cwd, onSession }, memory),
+        prepared({ run, claimed, worker, agent, hold, cwd, onSession }, memory),
       )
       keep({ attempts: work.number, agent: agent.name })
       const result = await attempt(work)

@@ -8,7 +8,7 @@ import { opencode } from './opencode.ts'
 import { punchlistAgent } from './punchlist.ts'
 
 const AGENTS = { 'claude-code': claudeCode, codex, opencode, gemini } as const
-export const AGENT_NAMES = [...Object.keys(AGENTS), 'punchlist']
+const AGENT_NAMES = [...Object.keys(AGENTS), 'punchlist']
 
 /** What starts an agent: its name, or a command; `words` are that command, or more arguments for the named one. */
 export interface AgentWish {

@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ended } from '../support/cli.ts'
+import { addTask, begin, run, runHere, statesIn } from '../support/run-here.ts'
+
+const git = (cwd: string, ...args: readonly string[]) =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd, encoding: 'utf8' }).trim()
+
+test('with --worktree each task has a worktree and a branch of its own, and wards are run there', async () => {
+  const script =
+    'echo "$PUNCHLIST_TASK" > same.txt; git add same.txt; git -c user.name=t -c user.email=t@t commit -qm "$PUNCHLIST_TASK"; punchlist plan add Look >/dev/null; punchlist plan complete 1 done >/dev/null'
+  const here = runHere(script, { wards: ['test -f same.txt'] })
+  git(here.cwd, 'init', '-q')
+  git(here.cwd, 'add', 'agent.sh', 'punchlist.json')
+  git(here.cwd, 'commit', '-qm', 'begin')
+  execFileSync(process.execPath, [join(import.meta.dirname, '../../bin/punchlist.js'), 'doctor', '--trust'], {
+    cwd: here.cwd,
+    env: { ...here.env, HOME: here.cwd },
+  })
+  for (const title of ['one', 'other']) await addTask(here, title)
+  const { status } = await ended(
+    begin({ ...here, env: { ...here.env, HOME: here.cwd } }, '--workers', '2', '--worktree'),
+  )
+  expect(status).toBe(0)
+  expect(await statesIn(here)).toEqual({ req_0001: 'completed', req_0002: 'completed' })
+  for (const id of ['req_0001', 'req_0002']) {
+    expect(git(here.cwd, 'show', `punchlist/${id}:same.txt`)).toBe(id)
+    expect(readFileSync(join(here.cwd, '.punchlist/runs/worktrees', id, 'same.txt'), 'utf8').trim()).toBe(id)
+  }
+  expect(existsSync(join(here.cwd, 'same.txt'))).toBe(false)
+  expect(git(here.cwd, 'status', '--porcelain', '--', 'agent.sh')).toBe('')
+})
+
+test('--worktree without a repository is refused with the reason, and nothing is claimed', async () => {
+  const here = runHere('echo done')
+  await addTask(here, 'one')
+  const { status, stderr } = await run(here, '--worktree')
+  expect(status).toBe(2)
+  expect(stderr).toContain('Worktrees take a git repository with a commit.')
+  expect(await statesIn(here)).toEqual({ req_0001: 'to_execute' })
+})
