@@ -76,6 +76,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
         worktree: fields.worktree === true,
         continuation: configFrom(caller.continuation),
         env,
+        store: workspace.chosen ? (workspace.inFiles ? 'files' : workspace.store) : undefined,
         folder,
         diary,
         guard,

@@ -182,9 +182,10 @@ async function once(work: Attempt, invocation: Invocation): Promise<{ readonly t
   return isEnd ? { type: '' } : { type: 'agent', why: wayItEnded(agent, ended, work.said) }
 }
 
-function wayItEnded({ name }: Agent, { exit, signal, error }: Ended, said: string): string {
+function wayItEnded({ name }: Agent, { exit, signal, error, complaint }: Ended, said: string): string {
   const how = error ?? (exit === null ? `ended by ${signal}` : `exit ${exit}`)
-  return `${name}: ${how}${said.trim() === '' ? '' : `\n\nIt said last:\n${said.trim()}`}`
+  const last = [said.trim(), complaint].filter(Boolean).join('\n')
+  return `${name}: ${how}${last === '' ? '' : `\n\nIt said last:\n${last}`}`
 }
 
 /** What the agent and everything it starts knows: who it is, which task it has, and by which token it reports. */
@@ -193,6 +194,7 @@ function environment({ run, claimed, worker }: Attempt): Record<string, string |
   return {
     ...run.env,
     PUNCHLIST_ROOT: caller.root,
+    ...(run.store === undefined ? {} : { PUNCHLIST_STORE: run.store }),
     PUNCHLIST_ACTOR: worker,
     PUNCHLIST_CONVERSATION: claimed.id,
     PUNCHLIST_TURN: undefined,

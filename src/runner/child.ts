@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { redacted } from '../core/text.ts'
@@ -10,6 +10,8 @@ export interface Ended {
   readonly signal: string | null
   /** Why it could not be started. */
   readonly error?: string
+  /** The last lines of its standard error, credentials taken out. */
+  readonly complaint: string
 }
 
 export interface Starting {
@@ -24,60 +26,28 @@ export interface Starting {
 const MOST_KEPT = 32 * 1024 * 1024
 const LONGEST_LINE = 4 * 1024 * 1024
 const GRACE_MS = 5000
+const COMPLAINT = 2000
 
 /** An agent at work, in a process group of its own. */
 export class Child {
   readonly ended: Promise<Ended>
-  private readonly process: ChildProcess
+  /** Undefined for one that could not be started. */
+  readonly group: number | undefined
   private readonly file: number
   private kept = 0
+  private complaint = ''
 
-  constructor(invocation: Invocation, { cwd, env, output, onLine }: Starting) {
-    this.file = openSync(
-      output,
-      constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
-      0o600,
-    )
-    const { program, args, input } = invocation
-    this.process = spawn(program, [...args], {
-      cwd,
-      env,
-      detached: true,
-      shell: false,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
-    const { stdin, stdout, stderr } = this.process
-    // Whoever ends before it has read its prompt has its reasons.
-    stdin!.on('error', () => undefined)
-    stdin!.end(input ?? '')
-    const lines = splitting(onLine)
-    stdout!.on('data', (chunk: Buffer) => {
-      this.keep(chunk)
-      lines.add(chunk)
-    })
-    stderr!.on('data', (chunk: Buffer) => this.keep(chunk))
-    this.ended = new Promise(done => {
-      this.process.on('error', error => done({ exit: null, signal: null, error: error.message }))
-      this.process.on('exit', (exit, signal) => {
-        // What is still in the pipes is read to its end, unless something that left the group keeps them open.
-        const patience = setTimeout(() => done({ exit, signal }), 1000)
-        this.process.on('close', () => {
-          clearTimeout(patience)
-          done({ exit, signal })
-        })
-      })
-    }).then(how => {
-      lines.end()
+  constructor(invocation: Invocation, starting: Starting) {
+    const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
+    this.file = openSync(starting.output, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
+    const started = begun(invocation, starting)
+    this.group = 'child' in started ? started.child.pid : undefined
+    const over = 'child' in started ? this.followed(started.child, starting.onLine) : Promise.resolve(started)
+    this.ended = over.then(how => {
       this.end('SIGKILL')
-      stdout!.destroy()
-      stderr!.destroy()
       closeSync(this.file)
-      return how as Ended
+      return { ...how, complaint: this.complaint.trim() }
     })
-  }
-
-  get group(): number | undefined {
-    return this.process.pid
   }
 
   /** Asks it to stop, and stops it where it does not. */
@@ -87,34 +57,82 @@ export class Child {
     void this.ended.then(() => clearTimeout(late))
   }
 
+  private async followed(
+    child: ChildProcessWithoutNullStreams,
+    onLine: (line: string) => void,
+  ): Promise<Omit<Ended, 'complaint'>> {
+    const said = splitting(line => {
+      this.keep(line)
+      onLine(line)
+    })
+    const complained = splitting(line => {
+      this.complaint = `${this.complaint}${this.keep(line)}\n`.slice(-COMPLAINT)
+    })
+    child.stdout.on('data', said.add)
+    child.stderr.on('data', complained.add)
+    const how = await new Promise<Omit<Ended, 'complaint'>>(done => {
+      child.on('error', error => done({ exit: null, signal: null, error: error.message }))
+      child.on('exit', (exit, signal) => {
+        // What is still in the pipes is read to its end, unless something that left the group keeps them open.
+        const patience = setTimeout(() => done({ exit, signal }), 1000)
+        child.on('close', () => {
+          clearTimeout(patience)
+          done({ exit, signal })
+        })
+      })
+    })
+    said.end()
+    complained.end()
+    child.stdout.destroy()
+    child.stderr.destroy()
+    return how
+  }
+
   private end(signal: NodeJS.Signals): void {
     try {
-      if (this.process.pid !== undefined) process.kill(-this.process.pid, signal)
+      if (this.group !== undefined) process.kill(-this.group, signal)
     } catch {
       // The whole group has ended, which is what was wanted.
     }
   }
 
-  private keep(chunk: Buffer): void {
-    if (this.kept > MOST_KEPT) return
-    this.kept += chunk.length
-    const text = this.kept > MOST_KEPT ? '\n[more was printed, and not kept]\n' : redacted(chunk.toString('utf8'))
-    writeSync(this.file, text)
+  /** Line by line: of a credential that comes in two pieces, each would pass for something else. */
+  private keep(line: string): string {
+    const text = redacted(line)
+    if (this.kept > MOST_KEPT) return text
+    this.kept += text.length + 1
+    writeSync(this.file, this.kept > MOST_KEPT ? '[more was printed, and not kept]\n' : `${text}\n`)
+    return text
+  }
+}
+
+function begun(
+  { program, args, input }: Invocation,
+  { cwd, env }: Starting,
+): { readonly child: ChildProcessWithoutNullStreams } | Omit<Ended, 'complaint'> {
+  try {
+    const child = spawn(program, [...args], { cwd, env, detached: true, shell: false, stdio: 'pipe' })
+    // Whoever ends before it has read its prompt has its reasons.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(input ?? '')
+    return { child }
+  } catch (error) {
+    // More words than the system takes, for one.
+    return { exit: null, signal: null, error: (error as Error).message }
   }
 }
 
 function splitting(onLine: (line: string) => void) {
   const decoder = new StringDecoder('utf8')
   let rest = ''
-  const take = (text: string) => {
-    rest += text
-    const lines = rest.split('\n')
-    rest = lines.pop()!.slice(0, LONGEST_LINE)
-    for (const line of lines) onLine(line)
-  }
   return {
-    add: (chunk: Buffer) => take(decoder.write(chunk)),
-    end: () => {
+    add: (chunk: Buffer): void => {
+      rest += decoder.write(chunk)
+      const lines = rest.split('\n')
+      rest = lines.pop()!.slice(0, LONGEST_LINE)
+      for (const line of lines) onLine(line)
+    },
+    end: (): void => {
       const last = rest + decoder.end()
       rest = ''
       if (last !== '') onLine(last)

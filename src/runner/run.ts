@@ -22,6 +22,8 @@ export interface Run {
   readonly continuation: TodoContinuationConfig
   /** The environment that agents get, ours aside. */
   readonly env: Readonly<Record<string, string | undefined>>
+  /** The store that whoever started the run has named, by flag or environment: its agents have the same. */
+  readonly store: string | undefined
   /** The folder of what runs remember. */
   readonly folder: string
   readonly diary: Diary

@@ -77,6 +77,7 @@ describe('a schema', () => {
       { version: 3 },
       { version: 4 },
       { version: 5 },
+      { version: 6 },
       { version: 99 },
     ])
   })

@@ -72,7 +72,7 @@ describe('a flag', () => {
 describe('what the files of a task say', () => {
   test('when nothing is there: nothing', () => {
     expect(evidence([])).toEqual({
-      fields: { startedAt: null, finishedAt: null, checkpoints: 0, awaiting: 0, waived: {} },
+      fields: { startedAt: null, finishedAt: null, checkpoints: 0, awaiting: 0, waived: {}, verifiedAt: null },
       complaints: [],
       claims: [],
     })
@@ -112,7 +112,7 @@ describe('what the files of a task say', () => {
   })
 
   test('what the task file says is in the fields', () => {
-    const text = `# Request #0001: T\n\n**Type:** testing\n**Priority:** critical\n**Posted:** 2026-01-25\n**Depends On:** req_0002\n\n## Task Description\n\nx\n\n## Expected Response\n\ny\n`
+    const text = `# Request #0001: T\n\n**Type:** testing\n**Priority:** critical\n**Posted:** 2026-01-25\n**Depends On:** req_0002\n**Writes:** src/a/, \`docs\`\n**Origin:** work/default/review/001\n\n## Task Description\n\nx\n\n## Expected Response\n\ny\n`
     expect(taskDirectory.read(text, 'req_0001_x')).toEqual({
       fields: {
         title: 'T',
@@ -124,6 +124,8 @@ describe('what the files of a task say', () => {
         session: null,
         discrete: null,
         dependsOn: ['req_0002'],
+        writes: ['src/a', 'docs'],
+        origin: 'work/default/review/001',
       },
     })
     expect(taskDirectory.read('', 'req_0001_x')).toMatchObject({ line: 1, message: expect.stringContaining('missing') })

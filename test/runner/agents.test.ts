@@ -17,7 +17,7 @@ function made(name: string, ...words: string[]): Agent {
 
 /** What is known of an agent after it has printed all this. */
 function after(agent: Agent, lines: readonly unknown[]): Heard {
-  return lines.reduce<Heard>((known, line) => ({ ...known, ...agent.hear(JSON.stringify(line)) }), {})
+  return Object.assign({}, ...lines.map(line => agent.hear(JSON.stringify(line)))) as Heard
 }
 
 describe.each(Object.entries(PROGRAMS))('%s', (name, program) => {

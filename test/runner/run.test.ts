@@ -96,6 +96,28 @@ describe.each(ENGINES)('on $engine, a run', ({ store }) => {
   })
 })
 
+test('a store that is named for the run is its agents’, too; and what they complain of is in the report', async () => {
+  const here = runHere('punchlist plan add One >/dev/null; echo "no such flag" >&2; exit 2')
+  const store = ['--store', 'sqlite:elsewhere.db']
+  await answer([...store, 'queue', 'add', 'x', '--description', 'd', '--expect', 'e'], here)
+  await punchlist([...store, 'run', '--max-attempts', '1', '--', './agent.sh'], here)
+  const plan = await answer<{ items: { title: string }[] }>(
+    [...store, '--conversation', 'req_0001', 'plan', 'list'],
+    here,
+  )
+  expect(plan.items.map(({ title }) => title)).toEqual(['One'])
+  const { stdout } = await punchlist([...store, 'queue', 'show', 'req_0001'], here)
+  expect(stdout).toContain('no such flag')
+})
+
+test('a command that cannot be started fails its task, and says why', async () => {
+  const here = runHere('')
+  await addTask(here, 'one')
+  const { status } = await punchlist(['run', '--max-attempts', '1', '--', './nowhere'], here)
+  expect(status).toBe(5)
+  expect((await punchlist(['queue', 'show', 'req_0001'], here)).stdout).toContain('ENOENT')
+})
+
 test('an agent that takes too long is ended, with everything it started', async () => {
   const here = runHere('sleep 471 & setsid sleep 472 & sleep 473')
   await addTask(here, 'hangs')

@@ -46,6 +46,7 @@ test('a run of two hours by the clock holds no more memory at its end than near 
       worktree: false,
       continuation: DEFAULT_CONFIG,
       env: process.env,
+      store: undefined,
       folder,
       diary,
       guard,
