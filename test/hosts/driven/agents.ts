@@ -19,8 +19,8 @@ export interface DrivenAgent {
   readonly session: RegExp
 }
 
-export const AGENTS: readonly DrivenAgent[] = [
-  {
+export const AGENTS = {
+  'claude-code': {
     host: claudeCode,
     program: 'claude',
     launched: claudeCode.command('').slice(0, 1),
@@ -28,7 +28,7 @@ export const AGENTS: readonly DrivenAgent[] = [
     shell: command => ({ call: 'Bash', input: { command, description: 'As planned' } }),
     session: /"session_id":"([^"]+)"/,
   },
-  {
+  codex: {
     host: codex,
     program: 'codex',
     launched: codex.command('').slice(0, 2),
@@ -36,7 +36,7 @@ export const AGENTS: readonly DrivenAgent[] = [
     shell: command => ({ call: 'exec_command', input: { cmd: command } }),
     session: /"thread_id":"([^"]+)"/,
   },
-  {
+  opencode: {
     host: opencodeRun,
     program: 'opencode',
     launched: opencodeRun.command('').slice(0, 1),
@@ -44,7 +44,7 @@ export const AGENTS: readonly DrivenAgent[] = [
     shell: command => ({ call: 'bash', input: { command, description: 'As planned' } }),
     session: /"sessionID":"([^"]+)"/,
   },
-  {
+  gemini: {
     host: gemini,
     program: 'gemini',
     launched: gemini.command('').slice(0, 2),
@@ -52,4 +52,4 @@ export const AGENTS: readonly DrivenAgent[] = [
     shell: command => ({ call: 'run_shell_command', input: { command } }),
     session: /"session_id":"([^"]+)"/,
   },
-]
+} as const satisfies Readonly<Record<string, DrivenAgent>>

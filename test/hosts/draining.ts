@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { MARK } from '../../src/continuation/prompt.ts'
-import { AGENTS, type DrivenAgent } from './driven/agents.ts'
+import type { DrivenAgent } from './driven/agents.ts'
 import { Drained } from './driven/drained.ts'
 import type { Asked, Script, Step } from './script.ts'
 import { completes, makesPlan, sentOn, TITLES } from './scripts.ts'
@@ -18,35 +18,46 @@ const WARDS = ["sh -c 'test ! -e answer.txt || grep -x 42 answer.txt'"]
 /** It starts the program six times, which takes OpenCode a minute where others are at work, too. */
 const PATIENCE = { timeout: 300_000 }
 
-describe.each(AGENTS)('$host.name, wired with its hooks,', agent => {
-  test('does three tasks, of which it leaves one early, fails the ward of one and dies in one', PATIENCE, async () => {
-    const drained = new Drained(agent, { wards: WARDS })
-    const [early, ward, dies] = [await drained.add(EARLY, LONG), await drained.add(WARD), await drained.add(DIES)]
-    const acts = { [EARLY]: stopsEarly(BY_TOOLS), [WARD]: isMended(agent), [DIES]: isKilled(() => drained.kill(dies)) }
-    const { status, stdout, stderr, asked } = await drained.run(true, byTask(acts))
-    expect({ status, stderr }, stdout).toEqual({ status: 0, stderr: '' })
-    for (const task of await drained.tasks()) {
-      expect(task).toMatchObject({ state: 'completed', verifiedAt: expect.stringMatching(/Z$/) })
-    }
+/** What `punchlist run` owes of an agent that is wired with its hooks. */
+export function drainsTasks(agent: DrivenAgent): void {
+  const { name } = agent.host
 
-    expect(texts(asked[0]!)).toContain(LONG.trim())
-    expect(sentOn(renumbered(asked, EARLY))).toEqual([3])
-    expect(await drained.plan(early)).toEqual(TITLES.map(title => [title, 'completed']))
-    expect(drained.attempts(early)).toEqual([1])
+  test(
+    `${name} does three tasks, of which it leaves one early, fails the ward of one and dies in one`,
+    PATIENCE,
+    async () => {
+      const drained = new Drained(agent, { wards: WARDS })
+      const [early, ward, dies] = [await drained.add(EARLY, LONG), await drained.add(WARD), await drained.add(DIES)]
+      const acts = {
+        [EARLY]: stopsEarly(BY_TOOLS),
+        [WARD]: isMended(agent),
+        [DIES]: isKilled(() => drained.kill(dies)),
+      }
+      const { status, stdout, stderr, asked } = await drained.run(true, byTask(acts))
+      expect({ status, stderr }, stdout).toEqual({ status: 0, stderr: '' })
+      for (const task of await drained.tasks()) {
+        expect(task).toMatchObject({ state: 'completed', verifiedAt: expect.stringMatching(/Z$/) })
+      }
 
-    expect(drained.wards(ward)).toEqual([false, true])
-    const [begun, resumed] = drained.sessions(ward)
-    expect(begun).toBeNull()
-    expect(drained.printed(ward)[0]).toContain(resumed)
-    expect(drained.attempts(ward)).toEqual([1])
+      expect(texts(asked[0]!)).toContain(LONG.trim())
+      expect(sentOn(renumbered(asked, EARLY))).toEqual([3])
+      expect(await drained.plan(early)).toEqual(TITLES.map(title => [title, 'completed']))
+      expect(drained.attempts(early)).toEqual([1])
 
-    expect(drained.ends(dies)).toEqual(['SIGKILL', 0])
-    expect(drained.sessions(dies)).toEqual([null, null])
-    expect(drained.attempts(dies)).toEqual([1, 2])
-    expect(texts(asked.at(-1)!)).toContain(`${agent.host.name}: ended by SIGKILL`)
-  })
+      expect(drained.wards(ward)).toEqual([false, true])
+      const [begun, resumed] = drained.sessions(ward)
+      expect(begun).toBeNull()
+      expect(drained.printed(ward)[0]).toContain(resumed)
+      expect(drained.attempts(ward)).toEqual([1])
 
-  test('is not sent on more often than once where that is the limit, by its hooks and by the run together', async () => {
+      expect(drained.ends(dies)).toEqual(['SIGKILL', 0])
+      expect(drained.sessions(dies)).toEqual([null, null])
+      expect(drained.attempts(dies)).toEqual([1, 2])
+      expect(texts(asked.at(-1)!)).toContain(`${agent.host.name}: ended by SIGKILL`)
+    },
+  )
+
+  test(`${name} is not sent on more often than once where that is the limit, by its hooks and by the run together`, async () => {
     const drained = new Drained(agent, { continuation: { maxFruitless: 1 } })
     const task = await drained.add(EARLY)
     const { status, stdout, stderr, asked } = await drained.run(true, getsNothingDone(makesPlan), '--max-attempts', '1')
@@ -54,11 +65,11 @@ describe.each(AGENTS)('$host.name, wired with its hooks,', agent => {
     expect(asked).toHaveLength(3)
     expect(drained.ended(task)).toMatchObject({ outcome: 'failed', text: expect.stringContaining('2 of 2 items') })
   })
-})
+}
 
-// The others differ in nothing here, and take their time.
-describe.each(AGENTS.slice(0, 2))('$host.name, which knows nothing of punchlist,', agent => {
-  test('is sent on in the same session by the run, once where that is the limit', async () => {
+/** The same for one that knows nothing of punchlist. */
+export function drainsUnwired(agent: DrivenAgent): void {
+  test(`${agent.host.name}, unwired, is sent on in the same session by the run, once where that is the limit`, async () => {
     const drained = new Drained(agent, { continuation: { maxFruitless: 1 } })
     const byShell: Planning = {
       makes: agent.shell(`punchlist plan add ${TITLES.map(title => `'${title}'`).join(' ')}`),
@@ -80,7 +91,7 @@ describe.each(AGENTS.slice(0, 2))('$host.name, which knows nothing of punchlist,
     expect(drained.sessions(idle)).toHaveLength(2)
     expect(drained.ended(idle)).toMatchObject({ outcome: 'failed' })
   })
-})
+}
 
 interface Planning {
   readonly makes: Step

@@ -1,0 +1,4 @@
+import { drainsTasks } from './draining.ts'
+import { AGENTS } from './driven/agents.ts'
+
+drainsTasks(AGENTS.opencode)
