@@ -8,6 +8,6 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 60_000,
     // Much of their time is spent waiting, for the programs and for countdowns.
-    maxWorkers: 3,
+    maxWorkers: 4,
   },
 })
