@@ -8,12 +8,16 @@ const root = resolve(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'punchlist-check-'))
 const report = join(folder, 'tests.json')
 
-const CHECKS: readonly (readonly [name: string, command: readonly string[]])[] = [
-  ['build', ['node', 'scripts/build.ts']],
+type Check = readonly [name: string, command: readonly string[]]
+
+const SOURCES: readonly Check[] = [
   ['types', ['tsc', '-p', 'tsconfig.json']],
   ['lint', ['oxlint', '--type-aware', '--deny-warnings']],
   ['format', ['biome', 'check', '--enforce-assist=true']],
   ['dead code', ['knip']],
+]
+const PACKAGE: readonly Check[] = [
+  ['build', ['node', 'scripts/build.ts']],
   ['package', ['publint', '--strict']],
   ['package types', ['attw', '--pack', '.', '--profile', 'esm-only', '--exclude-entrypoints', './schema.json']],
 ]
@@ -22,9 +26,9 @@ let passed = 0
 let failed = 0
 const withHosts = process.argv[2] === 'hosts'
 if (!withHosts) {
-  // All others look at what the first one makes, and nothing of each other's.
-  await check(CHECKS[0]!)
-  await Promise.all(CHECKS.slice(1).map(check))
+  await Promise.all(SOURCES.map(check))
+  // Each of these builds, or needs what was built.
+  for (const one of PACKAGE) await check(one)
 }
 const config = withHosts ? ['--config', 'vitest.hosts.config.ts'] : []
 const status = await run([
@@ -44,7 +48,7 @@ process.stdout.write(`${passed} passed, ${failed} failed\n`)
 process.exitCode = failed === 0 ? 0 : 1
 
 /** What it prints comes in one piece: several are at work at once. */
-async function check([name, command]: readonly [name: string, command: readonly string[]]): Promise<void> {
+async function check([name, command]: Check): Promise<void> {
   const began = performance.now()
   let printed = ''
   const ok = (await run(command, text => (printed += text))) === 0
