@@ -9,9 +9,11 @@ import { described, line } from './core/input.ts'
 import { type Caller, operation } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import { task } from './queue/kind.ts'
+import { locate } from './queue/locating.ts'
 import * as queue from './queue/operations.ts'
 import { writtenPath } from './queue/paths.ts'
 import type { Priority, Task } from './queue/record.ts'
+import { type TaskView, viewOf } from './queue/view.ts'
 
 /** Todos of the backlog as tasks of the queue, and back: a task that is completed resolves the todo it was made of. */
 
@@ -44,15 +46,20 @@ export const queueAdd = operation({
   async run(caller, { fromBacklog: ids = [], items = [], parent, stage }) {
     const todos: Todo[] = []
     for (const id of ids) todos.push(await ready(caller, id))
-    const made = await Promise.all(todos.map(item => taskOf(caller, item)))
-    const wanted = [...items, ...made]
-    if (wanted.length === 0) throw new Problem('bad_input', 'items: is missing', 'Send items, or fromBacklog.')
-    const answer = await room.run(caller, { items: wanted, parent, stage })
-    const tasks = answer.tasks ?? [answer.task]
-    for (const [index, item] of todos.entries()) {
+    const free = todos.filter(({ status }) => status === 'ready')
+    const wanted = [...items, ...(await Promise.all(free.map(item => taskOf(caller, item))))]
+    if (wanted.length + todos.length === 0)
+      throw new Problem('bad_input', 'items: is missing', 'Send items, or fromBacklog.')
+    const added = wanted.length > 0 ? await room.run(caller, { items: wanted, parent, stage }) : undefined
+    const tasks: TaskView[] = added ? [...(added.tasks ?? [added.task])] : []
+    for (const [index, item] of free.entries()) {
       await claimTodo(caller, item, { as: tasks[items.length + index]!.id, leaseMs: HELD_MS })
     }
-    return answer
+    // What was handed over before is answered with the task it became.
+    for (const { status, owner } of todos) {
+      if (status !== 'ready') tasks.push(await viewOf(caller, await locate(caller, owner!)))
+    }
+    return tasks.length > 1 ? { task: tasks[0]!, tasks } : { task: tasks[0]! }
   },
 })
 
@@ -119,7 +126,7 @@ async function ready(caller: Caller, name: string): Promise<Todo> {
   )
 }
 
-/** A task that says what its todo says. The same todo is the same task, however often it is handed over. */
+/** A task that says what its todo says. */
 async function taskOf(caller: Caller, item: Todo) {
   const texts = (await caller.store.texts(todo, [item.id])).get(item.id) ?? {}
   const files = item.files.length > 0 ? `\n\nFiles: ${item.files.join(', ')}` : ''
@@ -131,7 +138,8 @@ async function taskOf(caller: Caller, item: Todo) {
     priority: PRIORITY[item.priority],
     ...(writes.length > 0 ? { writes } : {}),
     origin: item.id,
-    key: `backlog:${item.id}`,
+    // Each time that it is free it may become a task once: after a task that was cancelled, another.
+    key: `backlog:${item.id}:${item.token}`,
   }
 }
 

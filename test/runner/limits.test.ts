@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { ended, punchlist } from '../support/cli.ts'
+import { addTask, begin, run, runHere, statesIn } from '../support/run-here.ts'
+
+test('--once lets each worker take one task at most', async () => {
+  const here = runHere('echo done')
+  for (const title of ['one', 'two', 'three']) await addTask(here, title)
+  expect((await run(here, '--once', '--workers', '2')).status).toBe(0)
+  expect(Object.values(await statesIn(here)).toSorted()).toEqual(['completed', 'completed', 'to_execute'])
+})
+
+test('--watch waits for more work, and ends when it is told to', async () => {
+  const here = runHere('echo done')
+  await addTask(here, 'first')
+  const child = begin(here, '--watch')
+  const said = ended(child)
+  await vi.waitFor(async () => expect(await statesIn(here)).toEqual({ req_0001: 'completed' }), 30_000)
+  await addTask(here, 'later')
+  await vi.waitFor(async () => expect((await statesIn(here))['req_0002']).toBe('completed'), 30_000)
+  expect(child.exitCode).toBeNull()
+  child.kill('SIGTERM')
+  expect((await said).status).toBe(130)
+})
+
+test('--once and --watch together are refused, and so is an agent that nobody knows; nothing is claimed', async () => {
+  const here = runHere('echo done')
+  await addTask(here, 'one')
+  for (const args of [['--once', '--watch', '--', './agent.sh'], ['--agent', 'nobody'], []]) {
+    const { status, stderr } = await punchlist(['run', ...args], here)
+    expect(status).toBe(2)
+    expect(stderr.split('\n').length).toBeGreaterThan(1)
+  }
+  expect(await statesIn(here)).toEqual({ req_0001: 'to_execute' })
+})
+
+test('a task that costs more than its budget has failed, as far as its agent tells', async () => {
+  const here = runHere('')
+  const told = { type: 'result', session_id: 's', total_cost_usd: 1.5, result: 'made it' }
+  writeFileSync(join(here.cwd, 'bin/claude'), `#!/bin/sh\ncat >/dev/null\necho '${JSON.stringify(told)}'\n`, {
+    mode: 0o755,
+  })
+  await addTask(here, 'dear')
+  await addTask(here, 'cheap')
+  const dear = await punchlist(
+    ['run', '--once', '--agent', 'claude-code', '--budget', '1', '--max-attempts', '1'],
+    here,
+  )
+  expect(dear.status).toBe(5)
+  expect(dear.stdout).toContain('cost 1.50 USD, more than 1 USD')
+  const cheap = await punchlist(['run', '--agent', 'claude-code', '--budget', '2'], here)
+  expect(cheap.status).toBe(0)
+  expect(await statesIn(here)).toEqual({ req_0001: 'error', req_0002: 'completed' })
+})
