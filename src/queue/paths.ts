@@ -1,13 +1,12 @@
 /** Paths that a task will write, below the folder it works in. A folder stands for everything in it. */
 
-/** A path in its one form, `src/parser` say; undefined for what lies outside, or is none. */
+/** A path in its one form, `src/parser` say, of a pattern the folder it looks in; undefined for what lies outside, or is none. */
 export function writtenPath(text: string): string | undefined {
-  const parts = text
-    .trim()
-    .replaceAll('\\', '/')
-    .replace(/(?:\/\*{0,2})+$/, '')
-    .split('/')
-    .filter((part, index) => part !== '.' && (part !== '' || index === 0))
+  const all = text.trim().replaceAll('\\', '/').split('/')
+  const pattern = all.findIndex(part => /[*?]/.test(part))
+  const parts = (pattern < 0 ? all : all.slice(0, pattern)).filter(
+    (part, index) => part !== '.' && (part !== '' || index === 0),
+  )
   const inside = parts.length > 0 && parts[0] !== '' && !/^[a-z]:$/i.test(parts[0]!) && !parts.includes('..')
   return inside ? parts.join('/') : undefined
 }
