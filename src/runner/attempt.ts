@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { judgeStop } from '../continuation/keeping.ts'
+import { UNTOUCHED } from '../continuation/judging.ts'
+import { judgeStop, remember } from '../continuation/keeping.ts'
 import { buildContinuationPrompt } from '../continuation/prompt.ts'
 import type { Caller } from '../core/operation.ts'
 import { runWards } from '../core/wards.ts'
@@ -54,6 +55,8 @@ const MOST_REPAIRS = 3
 /** Has an agent work on a task, sends it on while its plan is open, and back while a ward fails. */
 export async function attempt(work: Attempt): Promise<Result> {
   const { run, claimed, hold } = work
+  // Whoever is begun anew is sent on anew, whatever became of the one before.
+  await enduring(run.signal, () => remember(run.caller.store, { conversationId: claimed.id }, UNTOUCHED, run.caller))
   let invocation = work.first
   for (let repairs = 0; ; ) {
     const ended = await once(work, invocation)

@@ -58,7 +58,9 @@ export async function drain(run: Run, { workers, mode, name }: Draining): Promis
       const claiming = { worker, leaseMs: run.leaseMs }
       const [item] = await enduring(run.signal, () => claimNext({ ...run.caller, by: worker }, claiming))
       if (!item) break
-      start(idle.pop()!, item)
+      // Others may have become idle meanwhile.
+      idle.splice(idle.indexOf(worker), 1)
+      start(worker, item)
     }
     if (busy.size === 0 && (mode !== 'watch' || !more())) break
     await woken(run, busy, idle.length > 0 && more() ? seen : undefined)

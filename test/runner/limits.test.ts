@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { ended, punchlist } from '../support/cli.ts'
-import { addTask, begin, run, runHere, statesIn } from '../support/run-here.ts'
+import { addTask, begin, run, runHere, runTelling, statesIn } from '../support/run-here.ts'
 
 test('--once lets each worker take one task at most', async () => {
   const here = runHere('echo done')
@@ -52,4 +52,17 @@ test('a task that costs more than its budget has failed, as far as its agent tel
   const cheap = await punchlist(['run', '--agent', 'claude-code', '--budget', '2'], here)
   expect(cheap.status).toBe(0)
   expect(await statesIn(here)).toEqual({ req_0001: 'error', req_0002: 'completed' })
+})
+
+test('an agent that is begun anew is sent on anew, although the one before was given up', async () => {
+  const here = runHere(
+    `n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n
+    [ $n = 1 ] && punchlist plan add One >/dev/null
+    [ $n = 6 ] && punchlist plan complete 1 done >/dev/null
+    echo "call $n"`,
+  )
+  await addTask(here, 'slow to begin')
+  const told = await runTelling(here, '--max-attempts', '2')
+  expect(told.filter(({ what }) => what === 'sent_on')).toHaveLength(4)
+  expect(told.find(({ what }) => what === 'ended')).toMatchObject({ outcome: 'completed', attempts: 2 })
 })
