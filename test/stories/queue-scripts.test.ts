@@ -198,7 +198,8 @@ describe('a shell script beside punchlist', () => {
     sh(cwd, script)
     const { warnings } = await typist.list()
     expect(warnings.map(({ file, message }) => `${file} ${message}`)).toEqual([expect.stringMatching(said)])
-    const everything = () => sh(cwd, 'ls -lR staged to_execute in_progress | grep -v total; cat */*/*.md')
+    const everything = () =>
+      sh(cwd, 'ls -lR --time-style=+ staged to_execute in_progress | grep -v total; cat */*/*.md')
     const before = everything()
     expect((await typist.claim('w1')).title).toBe('B')
     sh(cwd, 'mv in_progress/req_0002_b to_execute; rm to_execute/req_0002_b/*_started')
