@@ -44,12 +44,10 @@ function wordsFor(entry: Entry): string[] | undefined {
       return [entry.task, `sent on: ${entry.open} open in its plan`]
     case 'wards':
       return [entry.task, `wards ${entry.text}`]
-    case 'waits':
-      return [entry.task, `waits for a reply: ${entry.needs}`]
     case 'ended':
       return [entry.task, entry.outcome, lasted(entry.ms), costs(entry.costUsd), saidBesides(entry)]
     case 'run_ended':
-      return [counted(entry.counts) || 'nothing to do', lasted(entry.ms)]
+      return [counted(entry.counts) || (entry.error ? '' : 'nothing to do'), lasted(entry.ms), entry.error ?? '']
     default:
       // A newer program's account may tell more.
       return undefined

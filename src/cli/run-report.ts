@@ -83,15 +83,16 @@ function shown(report: RunReport, where: Outputs, earlier: readonly string[], co
   )
 }
 
-function heading({ run, how, name, agent, workers, startedAt, lastAt, ms }: RunReport): string[] {
+function heading({ run, how, error, name, agent, workers, startedAt, lastAt, ms }: RunReport): string[] {
   const day = startedAt.slice(0, 10) === lastAt.slice(0, 10) ? '' : `${lastAt.slice(0, 10)} `
   const when = `${startedAt.slice(0, 19).replace('T', ' ')} to ${day}${lastAt.slice(11, 19)} UTC  ${lasted(ms)}`
   const who = `${workersWith({ workers, agent })}, named ${name}`
-  return [`${run}  ${HOW[how]}`, when, harmlessLine(who)]
+  return [harmlessLine(`${run}  ${HOW[how]}${error === null ? '' : `: ${error}`}`), when, harmlessLine(who)]
 }
 
 const HOW = {
   ended: 'ended',
+  failed: 'could not go on',
   killed: 'was killed: it was last heard of at the end of that time',
   going_on: 'is going on',
 } as const

@@ -13,6 +13,20 @@ export interface Verification {
   readonly at: string
 }
 
+export interface Checking {
+  readonly cwd: string
+  readonly now: () => Date
+  readonly timeoutMs?: number
+  /** How many characters of the output are kept. */
+  readonly keep?: number
+  /** What it finds in its environment besides ours. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Ends it, with all that it started, when aborted; it then has failed. */
+  readonly signal?: AbortSignal
+  /** Told of its process group while that is there. */
+  readonly onGroup?: (group: number, over: boolean) => void
+}
+
 const TAIL = 4096
 
 /** The groups that are running. */
@@ -27,17 +41,8 @@ export function stopCommands(): void {
  * Runs a check without a shell, in a process group of its own, so that nothing
  * it started outlives it. A command that cannot be started is a failed check.
  */
-export async function runCheck(
-  command: readonly string[],
-  options: {
-    readonly cwd: string
-    readonly now: () => Date
-    readonly timeoutMs?: number
-    /** How many characters of the output are kept. */
-    readonly keep?: number
-  },
-): Promise<Verification> {
-  const { cwd, now, timeoutMs = 600_000, keep = TAIL } = options
+export async function runCheck(command: readonly string[], checking: Checking): Promise<Verification> {
+  const { cwd, now, timeoutMs = 600_000, keep = TAIL, env = {}, signal: stop, onGroup } = checking
   const began = performance.now()
   const tail = new Tail(keep)
   const ended = await new Promise<Pick<Verification, 'exit' | 'signal'>>(done => {
@@ -46,9 +51,15 @@ export async function runCheck(
       detached: true,
       shell: false,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: withoutSecrets(process.env),
+      env: { ...withoutSecrets(process.env), ...env },
     })
-    if (child.pid !== undefined) running.add(child.pid)
+    if (child.pid !== undefined) {
+      running.add(child.pid)
+      onGroup?.(child.pid, false)
+    }
+    const stopped = () => killGroup(child.pid)
+    if (stop?.aborted) stopped()
+    else stop?.addEventListener('abort', stopped, { once: true })
     const over = setTimeout(() => {
       tail.add(Buffer.from(`\n[stopped after ${timeoutMs} ms]\n`))
       killGroup(child.pid)
@@ -57,6 +68,7 @@ export async function runCheck(
     child.stderr.on('data', chunk => tail.add(chunk))
     const end = (exit: number | null, signal: string | null) => {
       clearTimeout(over)
+      stop?.removeEventListener('abort', stopped)
       child.stdout.destroy()
       child.stderr.destroy()
       done({ exit, signal })
@@ -68,6 +80,7 @@ export async function runCheck(
     child.on('exit', (exit, signal) => {
       killGroup(child.pid)
       running.delete(child.pid!)
+      onGroup?.(child.pid!, true)
       // What is still in the pipes is read to its end, unless a grandchild that left the group keeps them open.
       const patience = setTimeout(() => end(exit, signal), 1000)
       child.on('close', () => {

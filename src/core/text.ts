@@ -26,6 +26,23 @@ export function redacted(text: string): string {
     .replace(/\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,200}):[^\s@/]{1,200}@/gi, '$1:[redacted]@')
 }
 
+/** The same for text that comes line by line: a key may go on for many lines. */
+export function redactingLines(): (line: string) => string {
+  let hidden = 0
+  return line => {
+    if (hidden > 0) {
+      hidden = /-----END [A-Z ]*PRIVATE KEY-----/.test(line) ? 0 : hidden - 1
+      return '[redacted]'
+    }
+    const begun = /-----BEGIN [A-Z ]*PRIVATE KEY-----(?![\s\S]*-----END )/.test(line)
+    if (begun) hidden = LONGEST_KEY
+    return redacted(line)
+  }
+}
+
+/** In lines: a heading without an end does not hide everything that follows. */
+const LONGEST_KEY = 300
+
 const SUSPICIOUS = /-----BEGIN|\b[spr]k-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|npm_|AKIA|bearer\s|basic\s|:\/\//i
 
 // oxlint-disable-next-line no-control-regex -- finding them is the point

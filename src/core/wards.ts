@@ -1,4 +1,4 @@
-import type { Verification } from './check.ts'
+import type { Checking, Verification } from './check.ts'
 import type { Caller } from './operation.ts'
 
 /** What came of running the wards: in words, as a worklog keeps it. */
@@ -9,8 +9,11 @@ export interface WardResult {
   readonly failed?: Verification
 }
 
+/** What whoever has wards run may say about how. */
+export type Running = Pick<Checking, 'env' | 'signal' | 'onGroup'>
+
 /** Runs every ward of the workspace, one after the other, until one fails. Undefined where there are none. */
-export async function runWards(caller: Caller): Promise<WardResult | undefined> {
+export async function runWards(caller: Caller, running: Running = {}): Promise<WardResult | undefined> {
   const { commands, mayRun } = caller.wards
   if (commands.length === 0) return undefined
   if (!(await mayRun())) {
@@ -18,7 +21,7 @@ export async function runWards(caller: Caller): Promise<WardResult | undefined> 
   }
   const { runCheck } = await import('./check.ts')
   for (const command of commands) {
-    const verification = await runCheck(command, { cwd: caller.here, now: caller.now })
+    const verification = await runCheck(command, { cwd: caller.here, now: caller.now, ...running })
     if (verification.exit === 0) continue
     return { verdict: 'failed', text: `failed: ${command.join(' ')} (${ending(verification)})`, failed: verification }
   }

@@ -38,6 +38,12 @@ export async function coming(caller: Caller, of: Turn, limit: number): Promise<P
   return await caller.store.find(planItem, { where: { ...itemsOf(of), needs: null }, status: OPEN, limit })
 }
 
+/** The items that wait for a person. */
+export async function waitingIn(caller: Caller, of: Turn): Promise<PlanItem[]> {
+  const left = await caller.store.find(planItem, { where: itemsOf(of), status: OPEN })
+  return left.filter(({ needs }) => needs !== null)
+}
+
 const MOST_ITEMS = 50
 const LONGEST = 160
 

@@ -193,7 +193,7 @@ export async function sweepLapsed(caller: Caller): Promise<Recovered[]> {
 }
 
 /** Its owner was faster: with another lease, or with a report, after which nothing is given back. */
-function unlessReported(error: unknown): undefined {
+export function unlessReported(error: unknown): undefined {
   if (error instanceof Problem && error.code === 'move_refused') return undefined
   return unlessTooLate(error)
 }

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
-import { redacted } from '../core/text.ts'
+import { redactingLines } from '../core/text.ts'
 import type { Invocation } from './agents/agent.ts'
 
 export interface Ended {
@@ -19,6 +19,7 @@ export interface Starting {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The file that everything it prints is kept in. */
   readonly output: string
+  /** Told what it prints on standard output, as it is. */
   readonly onLine: (line: string) => void
 }
 
@@ -33,19 +34,19 @@ export class Child {
   readonly ended: Promise<Ended>
   /** Undefined for one that could not be started. */
   readonly group: number | undefined
-  private readonly file: number
+  /** Undefined where nothing can be kept, on a disk that is full say: that stops no work. */
+  private file: number | undefined
   private kept = 0
   private complaint = ''
 
   constructor(invocation: Invocation, starting: Starting) {
-    const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
-    this.file = openSync(starting.output, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
+    this.file = opened(starting.output)
     const started = begun(invocation, starting)
     this.group = 'child' in started ? started.child.pid : undefined
     const over = 'child' in started ? this.followed(started.child, starting.onLine) : Promise.resolve(started)
     this.ended = over.then(how => {
       this.end('SIGKILL')
-      closeSync(this.file)
+      if (this.file !== undefined) closeSync(this.file)
       return { ...how, complaint: this.complaint.trim() }
     })
   }
@@ -61,12 +62,16 @@ export class Child {
     child: ChildProcessWithoutNullStreams,
     onLine: (line: string) => void,
   ): Promise<Omit<Ended, 'complaint'>> {
+    // Line by line: of a credential that comes in two pieces, each would pass for something else.
+    const [fromSaid, fromComplained] = [redactingLines(), redactingLines()]
     const said = splitting(line => {
-      this.keep(line)
+      this.keep(fromSaid(line))
       onLine(line)
     })
     const complained = splitting(line => {
-      this.complaint = `${this.complaint}${this.keep(line)}\n`.slice(-COMPLAINT)
+      const text = fromComplained(line)
+      this.keep(text)
+      this.complaint = `${this.complaint}${text}\n`.slice(-COMPLAINT)
     })
     child.stdout.on('data', said.add)
     child.stderr.on('data', complained.add)
@@ -96,14 +101,28 @@ export class Child {
     }
   }
 
-  /** Line by line: of a credential that comes in two pieces, each would pass for something else. */
-  private keep(line: string): string {
-    const text = redacted(line)
-    if (this.kept > MOST_KEPT) return text
-    this.kept += text.length + 1
-    writeSync(this.file, this.kept > MOST_KEPT ? '[more was printed, and not kept]\n' : `${text}\n`)
-    return text
+  private keep(line: string): void {
+    if (this.file === undefined || this.kept > MOST_KEPT) return
+    this.kept += line.length + 1
+    try {
+      writeSync(this.file, this.kept > MOST_KEPT ? '[more was printed, and not kept]\n' : `${line}\n`)
+    } catch {
+      // Room may be made later: the next line is tried again.
+    }
   }
+}
+
+/** Only a plain file is written to: a pipe of that name would hold us up, and a link lead elsewhere. */
+function opened(path: string): number | undefined {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+  try {
+    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    if (fstatSync(file).isFile()) return file
+    closeSync(file)
+  } catch {
+    // Nothing is kept then.
+  }
+  return undefined
 }
 
 function begun(

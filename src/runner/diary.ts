@@ -28,7 +28,6 @@ export type Happening =
     }
   | { readonly what: 'sent_on'; readonly task: string; readonly open: number }
   | { readonly what: 'wards'; readonly task: string; readonly passed: boolean; readonly text: string }
-  | { readonly what: 'waits'; readonly task: string; readonly needs: string }
   | {
       readonly what: 'ended'
       readonly task: string
@@ -39,7 +38,13 @@ export type Happening =
       readonly attempts: number
       readonly costUsd: number | null
     }
-  | { readonly what: 'run_ended'; readonly counts: Readonly<Record<string, number>>; readonly ms: number }
+  | {
+      readonly what: 'run_ended'
+      readonly counts: Readonly<Record<string, number>>
+      readonly ms: number
+      /** Why it could not go on. */
+      readonly error?: string
+    }
 
 export type Outcome = 'completed' | 'failed' | 'returned' | 'lost' | 'waiting'
 export type Entry = Happening & { readonly at: string }

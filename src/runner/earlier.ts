@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { unlessTooLate } from '../core/keeping.ts'
 import { thisProcess } from '../core/process.ts'
-import { returnTask } from '../queue/claiming.ts'
+import { returnTask, unlessReported } from '../queue/claiming.ts'
 import { entriesOf } from './diary.ts'
 import { isGoingOn } from './going-on.ts'
 import type { Run } from './run.ts'
@@ -24,7 +23,7 @@ export async function settleEarlier({ caller, folder }: Run): Promise<void> {
   for (const name of existsSync(open) ? readdirSync(open) : []) {
     if (isGoingOn(folder, name)) continue
     for (const { task, token } of claimsLeftBy(folder, name)) {
-      await returnTask(caller, task, token, 'the run that had it was killed').catch(unlessTooLate)
+      await returnTask(caller, task, token, 'the run that had it was killed').catch(unlessReported)
     }
     rmSync(join(open, name), { force: true })
   }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { isRunning, thisProcess, type Worker } from '../core/process.ts'
 
 /** The variable by which everything that an agent has started is known, also what has left its process group. */
@@ -7,7 +7,19 @@ export const RUN_MARK = 'PUNCHLIST_RUN'
 /** Which runner it is, and what for. */
 export function markOf(task: string): string {
   const { pid, start, boot } = thisProcess()
-  return `${pid}.${start}.${boot}:${task}`
+  return `${pid}.${start}.${boot}.${numbering()}:${task}`
+}
+
+let ours: string | undefined
+
+/** Which numbering of processes this is: a container has its own, and its runner cannot be asked after from outside. */
+function numbering(): string {
+  try {
+    ours ??= readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')
+  } catch {
+    ours = '0'
+  }
+  return ours
 }
 
 interface Marked {
@@ -19,7 +31,7 @@ interface Marked {
 export function endOrphans(): number {
   return ended(({ mark }) => {
     const runner = runnerIn(mark)
-    return runner !== undefined && (runner.boot !== thisProcess().boot || !isRunning(runner.pid, runner.start))
+    return runner !== undefined && !isRunning(runner.pid, runner.start)
   })
 }
 
@@ -61,9 +73,11 @@ function ended(which: (marked: Marked) => boolean): number {
   return found.length
 }
 
-function runnerIn(mark: string): Worker | undefined {
-  const [, pid, start, boot] = /^(\d+)\.([^.]+)\.([^.:]+):/.exec(mark) ?? []
-  return pid === undefined ? undefined : { pid: Number(pid), start: start!, boot: boot! }
+/** Undefined where it cannot be told from here. */
+function runnerIn(mark: string): Pick<Worker, 'pid' | 'start'> | undefined {
+  const [, pid, start, boot, numbered] = /^(\d+)\.([^.]+)\.([^.:]+)\.(\d+):/.exec(mark) ?? []
+  if (pid === undefined || boot !== thisProcess().boot || numbered !== numbering()) return undefined
+  return { pid: Number(pid), start: start! }
 }
 
 /** Only Linux tells the environment of others; elsewhere the process groups must do. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What is remembered of a task between its claims, on this machine. */
@@ -24,9 +24,19 @@ export function recall(folder: string, id: string): Memory {
   }
 }
 
+/** On a disk that is full nothing is remembered, which stops no work. */
 export function remember(folder: string, id: string, memory: Memory): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, `${id}.json`)
-  writeFileSync(`${path}.new`, JSON.stringify(memory), { mode: 0o600 })
-  renameSync(`${path}.new`, path)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeFileSync(`${path}.new`, JSON.stringify(memory), { mode: 0o600 })
+    renameSync(`${path}.new`, path)
+  } catch {
+    // The next attempt begins anew.
+  }
+}
+
+/** Nobody will try it again. */
+export function forget(folder: string, id: string): void {
+  rmSync(join(folder, `${id}.json`), { force: true })
 }

@@ -13,11 +13,13 @@ export interface Assignment {
   readonly wards: readonly string[]
   /** How it keeps its log. */
   readonly protocol: string
+  /** Whether the task is a directory that results can be put into. */
+  readonly hasDirectory: boolean
 }
 
 /** What an agent is told that begins a task. What others wrote is fenced, and said to be data. */
 export function taskPrompt(assignment: Assignment): string {
-  const { task, definition, worker, parts, before, wards, protocol } = assignment
+  const { task, definition, worker, parts, before, wards, protocol, hasDirectory } = assignment
   const { id } = task
   return [
     `You are ${worker}, and ${id} is yours. Do what it says, in this folder, then stop: punchlist completes it when you have ended.`,
@@ -29,7 +31,7 @@ export function taskPrompt(assignment: Assignment): string {
     wards.length > 0
       ? `When you have ended, these must exit 0, and are run for you: ${wards.map(ward => `\`${ward}\``).join(', ')}. If one fails you are sent back to mend it.`
       : '',
-    HOW(id),
+    HOW(id, hasDirectory),
     protocol.trim(),
   ]
     .filter(Boolean)
@@ -49,11 +51,11 @@ export function replyPrompt(id: string, reply: string): string {
   return `[punchlist] Your question about ${id} was answered. Go on with the task.\n\n${fenced('The answer', reply)}`
 }
 
-const HOW = (id: string) => `While you work:
+const HOW = (id: string, hasDirectory: boolean) => `While you work:
 - Keep your plan with create_todo, start_todo and complete_todo, or: punchlist plan add|start|complete. You are sent back while something in it is open.
 - What only a person can decide: punchlist queue checkpoint ${id} --summary TEXT --needs TEXT, then stop. You are called again with the answer.
 - What is too much for one: punchlist queue add TITLE --parent ${id} --description TEXT --expect TEXT, for each part, then stop. You get the task back when they are done.
-- What cannot be done: punchlist queue fail ${id} --type TEXT --what TEXT, then stop.`
+- What cannot be done: punchlist queue fail ${id} --type TEXT --what TEXT, then stop.${hasDirectory ? '\n- A result that is no part of the project goes into $PUNCHLIST_TASK_DIR/artifacts.' : ''}`
 
 function fenced(title: string, text: string): string {
   const body = harmless(text).trim()

@@ -26,7 +26,9 @@ export interface TaskReport {
 
 export interface RunReport {
   readonly run: string
-  readonly how: 'ended' | 'killed' | 'going_on'
+  readonly how: 'ended' | 'failed' | 'killed' | 'going_on'
+  /** Why it could not go on. */
+  readonly error: string | null
   readonly name: string
   readonly agent: string
   readonly workers: number
@@ -56,12 +58,14 @@ export function reportOn(folder: string, wanted?: string): RunReport {
       run,
     })
   }
-  const ended = entries.some(({ what }) => what === 'run_ended')
-  const how = ended ? 'ended' : isGoingOn(folder, run) ? 'going_on' : 'killed'
+  const end = entries.find(entry => entry.what === 'run_ended')
+  const error = end?.error ?? null
+  const how = error !== null ? 'failed' : end ? 'ended' : isGoingOn(folder, run) ? 'going_on' : 'killed'
   const tasks = tasksIn(entries, how === 'going_on' ? 'going_on' : 'cut_off', last.at)
   return {
     run,
     how,
+    error,
     name: first.name,
     agent: first.agent,
     workers: first.workers,
@@ -167,7 +171,6 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   agent_ended: { task: 'string' },
   sent_on: { task: 'string' },
   wards: { task: 'string', passed: 'boolean' },
-  waits: { task: 'string' },
   ended: { task: 'string', outcome: 'string', text: 'string', ms: 'number' },
   run_ended: {},
 }

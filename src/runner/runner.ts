@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../core/operation.ts'
+import { redacted } from '../core/text.ts'
 import { settleAll } from '../handover.ts'
 import { claimNext } from '../queue/claiming.ts'
 import { task } from '../queue/kind.ts'
@@ -65,8 +66,9 @@ export async function drain(run: Run, { workers, mode, name }: Draining): Promis
     if (busy.size === 0 && (mode !== 'watch' || !more())) break
     await woken(run, busy, idle.length > 0 && more() ? seen : undefined)
   }
+  const error = failure ? { error: redacted((failure.error as Error).message) } : {}
+  run.diary.tell({ what: 'run_ended', counts, ms: Math.round(performance.now() - began), ...error })
   if (failure) throw failure.error
-  run.diary.tell({ what: 'run_ended', counts, ms: Math.round(performance.now() - began) })
   return counts
 }
 

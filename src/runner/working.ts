@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { unlessTooLate } from '../core/keeping.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
 import { settle } from '../handover.ts'
-import { returnTask } from '../queue/claiming.ts'
+import { replyName } from '../queue/checkpoints.ts'
+import { returnTask, unlessReported } from '../queue/claiming.ts'
 import { DEFINITION } from '../queue/format.ts'
 import { task } from '../queue/kind.ts'
 import { childrenOf } from '../queue/locating.ts'
@@ -11,11 +11,13 @@ import { directoryName } from '../queue/names.ts'
 import type { Task } from '../queue/record.ts'
 import { completeTask, failTask } from '../queue/reporting.ts'
 import { type Attempt, attempt, type Result } from './attempt.ts'
+import { BUDGET } from './budget.ts'
 import type { Outcome } from './diary.ts'
 import { enduring } from './enduring.ts'
 import { Hold } from './hold.ts'
-import { type Memory, recall, remember } from './memory.ts'
+import { forget, type Memory, recall, remember } from './memory.ts'
 import { placeFor } from './place.ts'
+import { unblock } from './plan.ts'
 import { replyPrompt, taskPrompt } from './prompt.ts'
 import type { Run } from './run.ts'
 
@@ -49,27 +51,27 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
   }
   const keep = (more: Partial<Memory>) => remember(folder, id, (memory = { ...memory, ...more }))
   try {
-    const cwd = await placeFor(run, claimed)
     for (let waits = BACKOFF_MS; ; waits = Math.min(waits * 2, LONGEST_BACKOFF_MS)) {
       const agent = run.agent()
       const onSession = (session: string) => keep({ session })
-      const work = await enduring(run.signal, () =>
-        prepared({ run, claimed, worker, agent, hold, cwd, onSession }, memory),
-      )
+      const place = await placeFor(run, claimed)
+      const cwd = typeof place === 'string' ? place : run.caller.here
+      const given = { run, claimed, worker, agent, hold, cwd, onSession, spentUsd: costUsd ?? 0 }
+      const work = await enduring(run.signal, () => prepared(given, memory))
       keep({ attempts: work.number, agent: agent.name })
-      const result = await attempt(work)
+      const result: Result = typeof place === 'string' ? await attempt(work) : { what: 'failed', ...place }
       costUsd = sum(costUsd, work.costUsd)
       const outcome = await enduring(run.signal, () => settled(run, claimed, result))
       if (outcome) {
         const told = ended(outcome, textOf(result), wardsIn(result))
+        if (outcome === 'completed') forget(folder, id)
         // Only what failed, or was cut off, counts as an attempt.
-        if (outcome !== 'lost')
-          keep({ attempts: outcome === 'returned' || outcome === 'waiting' ? work.number - 1 : 0 })
+        else if (outcome !== 'lost') keep({ attempts: outcome === 'failed' ? 0 : work.number - 1 })
         return told
       }
-      const { text } = result as Result & { what: 'failed' }
+      const { type, text } = result as Result & { what: 'failed' }
       keep({ before: [...memory.before, text].slice(-5), session: null })
-      if (work.number >= run.maxAttempts) {
+      if (work.number >= run.maxAttempts || type === BUDGET) {
         const how = await enduring(run.signal, () => failed(run, claimed, result, memory))
         const told = ended(how, text)
         // Whoever lets it be tried again means from the beginning.
@@ -90,7 +92,7 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
 }
 
 async function prepared(
-  given: Pick<Attempt, 'run' | 'claimed' | 'worker' | 'agent' | 'hold' | 'cwd' | 'onSession'>,
+  given: Pick<Attempt, 'run' | 'claimed' | 'worker' | 'agent' | 'hold' | 'cwd' | 'onSession' | 'spentUsd'>,
   memory: Memory,
 ): Promise<Attempt> {
   const { run, claimed, worker, agent } = given
@@ -104,9 +106,12 @@ async function prepared(
   const wards = caller.wards.commands.map(command => command.join(' '))
   const definition = [texts[DEFINITION] ?? claimed.title, ...conversation(texts)].join('\n\n')
   const protocol = await run.logbook.protocol(worker)
-  const prompt = taskPrompt({ task: claimed, definition, worker, parts, before: memory.before, wards, protocol })
+  const { before } = memory
+  const hasDirectory = caller.inFiles
+  const prompt = taskPrompt({ task: claimed, definition, worker, parts, before, wards, protocol, hasDirectory })
   const reply = lastReply(texts, claimed.checkpoints)
   const session = memory.agent === agent.name && reply !== undefined ? memory.session : null
+  if (reply !== undefined) await unblock(run, claimed, session)
   const resumed = session === null ? undefined : agent.resume?.(session, replyPrompt(claimed.id, reply!))
   return {
     ...given,
@@ -126,7 +131,7 @@ function conversation(texts: Readonly<Record<string, string>>): string[] {
 }
 
 function lastReply(texts: Readonly<Record<string, string>>, checkpoints: number): string | undefined {
-  return texts[`checkpoint_${String(checkpoints).padStart(3, '0')}_reply.md`]
+  return texts[replyName(checkpoints)]
 }
 
 /** Writes down what came of a task; undefined where it failed, and may be tried again. */
@@ -174,7 +179,7 @@ async function completed(
 }
 
 async function returned({ caller }: Run, { id, token }: Pick<Task, 'id' | 'token'>, why: string): Promise<Outcome> {
-  const back = await returnTask(caller, id, token, why).catch(unlessTooLate)
+  const back = await returnTask(caller, id, token, why).catch(unlessReported)
   return back ? 'returned' : 'lost'
 }
 
@@ -182,7 +187,7 @@ async function failed({ caller }: Run, claimed: Task, result: Result, { attempts
   const { type, text } = result as Result & { what: 'failed' }
   const tried = attempts > 1 ? `${attempts} attempts:\n\n${before.map(each => `- ${each}`).join('\n')}` : undefined
   const gone = await failTask(caller, claimed.id, { type, what: text, tried, token: claimed.token }).catch(
-    unlessTooLate,
+    unlessReported,
   )
   return gone ? 'failed' : 'lost'
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runCheck } from '../../src/core/check.ts'
-import { harmless, harmlessLine, redacted } from '../../src/core/text.ts'
+import { harmless, harmlessLine, redacted, redactingLines } from '../../src/core/text.ts'
 import { words } from '../../src/core/words.ts'
 import { evidenceIn } from '../../src/plans/evidence.ts'
 
@@ -139,3 +139,13 @@ function alive(pid: number): boolean {
     return false
   }
 }
+
+test('a key that comes line by line is taken out to its end; a heading without one does not hide everything', () => {
+  const clean = redactingLines()
+  const key = ['a', '-----BEGIN PRIVATE KEY-----', 'c2VjcmV0', '-----END PRIVATE KEY-----', 'b']
+  expect(key.map(clean)).toEqual(['a', '[redacted]', '[redacted]', '[redacted]', 'b'])
+  const whole = 'x -----BEGIN PRIVATE KEY-----c2VjcmV0-----END PRIVATE KEY----- y'
+  expect([whole, 'z'].map(clean)).toEqual(['x [redacted] y', 'z'])
+  clean('-----BEGIN PRIVATE KEY-----')
+  expect(Array.from({ length: 400 }, () => clean('text')).at(-1)).toBe('text')
+})

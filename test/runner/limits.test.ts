@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { ended, punchlist } from '../support/cli.ts'
-import { addTask, begin, run, runHere, runTelling, statesIn } from '../support/run-here.ts'
+import { addTask, begin, run, runHere, runTelling, statesIn, type Told } from '../support/run-here.ts'
 
 test('--once lets each worker take one task at most', async () => {
   const here = runHere('echo done')
@@ -53,6 +53,35 @@ test('a task that costs more than its budget has failed, as far as its agent tel
   expect(cheap.status).toBe(0)
   expect(await statesIn(here)).toEqual({ req_0001: 'error', req_0002: 'completed' })
 })
+
+test('a budget is the task’s: attempts add up, what is over it is not tried again, and an agent that tells is ended at once', async () => {
+  const here = runHere('')
+  const program = (name: string, script: string) =>
+    writeFileSync(join(here.cwd, 'bin', name), `#!/bin/sh\ncat >/dev/null\n${script}\n`, { mode: 0o755 })
+  const result = { type: 'result', session_id: 's', total_cost_usd: 0.6, result: 'no luck' }
+  program('claude', `echo '${JSON.stringify(result)}'; exit 1`)
+  program('opencode', `echo '${JSON.stringify({ type: 'step_finish', sessionID: 's', part: { cost: 2 } })}'; sleep 484`)
+  await addTask(here, 'tried twice')
+  const twice = await punchlist(
+    ['run', '--json', '--agent', 'claude-code', '--budget', '1', '--max-attempts', '9'],
+    here,
+  )
+  expect(endIn(twice.stdout)).toMatchObject({ outcome: 'failed', attempts: 2, costUsd: 1.2 })
+  await addTask(here, 'endless')
+  const endless = await punchlist(['run', '--json', '--agent', 'opencode', '--budget', '1'], here)
+  expect(endIn(endless.stdout)).toMatchObject({
+    outcome: 'failed',
+    attempts: 1,
+    text: 'cost 2.00 USD, more than 1 USD',
+  })
+})
+
+function endIn(stdout: string): Told | undefined {
+  return stdout
+    .split('\n')
+    .flatMap(line => (line === '' ? [] : [JSON.parse(line) as Told]))
+    .find(({ what }) => what === 'ended')
+}
 
 test('an agent that is begun anew is sent on anew, although the one before was given up', async () => {
   const here = runHere(

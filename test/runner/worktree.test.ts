@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ended } from '../support/cli.ts'
@@ -40,4 +40,26 @@ test('--worktree without a repository is refused with the reason, and nothing is
   expect(status).toBe(2)
   expect(stderr).toContain('Worktrees take a git repository with a commit.')
   expect(await statesIn(here)).toEqual({ req_0001: 'to_execute' })
+})
+
+test('where one task can have no worktree it has failed, and the others are done; half a worktree is made anew', async () => {
+  const here = runHere('cat file > seen.txt')
+  git(here.cwd, 'init', '-q')
+  writeFileSync(join(here.cwd, 'file'), 'content')
+  git(here.cwd, 'add', 'agent.sh', 'file')
+  git(here.cwd, 'commit', '-qm', 'begin')
+  for (const title of ['looked at', 'cut off', 'taken away']) await addTask(here, title)
+  const at = (id: string) => join(here.cwd, '.punchlist/runs/worktrees', id)
+  // Somebody looks at what came of the first; git was killed over the second; the folder of the third is gone.
+  git(here.cwd, 'worktree', 'add', '-q', '-b', 'punchlist/req_0001', join(here.cwd, 'elsewhere'))
+  git(here.cwd, 'worktree', 'add', '-q', '-b', 'punchlist/req_0002', at('req_0002'))
+  rmSync(join(at('req_0002'), 'file'))
+  writeFileSync(join(here.cwd, '.git/worktrees/req_0002/locked'), 'initializing')
+  git(here.cwd, 'worktree', 'add', '-q', '-b', 'punchlist/req_0003', at('req_0003'))
+  rmSync(at('req_0003'), { recursive: true })
+  const { status, stdout } = await run(here, '--worktree', '--max-attempts', '1')
+  expect(status).toBe(5)
+  expect(stdout).toContain('req_0001  failed')
+  expect(await statesIn(here)).toEqual({ req_0001: 'error', req_0002: 'completed', req_0003: 'completed' })
+  for (const id of ['req_0002', 'req_0003']) expect(readFileSync(join(at(id), 'seen.txt'), 'utf8')).toBe('content')
 })

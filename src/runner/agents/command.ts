@@ -1,6 +1,6 @@
 import type { Agent } from './agent.ts'
 
-/** Any command. It gets the prompt on standard input, and in PUNCHLIST_PROMPT_FILE where that is a file. */
+/** Any command. It gets the prompt on standard input. */
 export function command([program, ...args]: readonly string[]): Agent {
   const how = (input: string) => ({ program: program!, args, input })
   return {
