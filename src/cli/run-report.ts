@@ -75,7 +75,7 @@ function shown(report: RunReport, where: Outputs, earlier: readonly string[], co
     ...heading(report),
     sum,
     section('Failed', of(report.failed), one => failure(one, where), colour),
-    section('Waiting for a reply', of(waiting), one => [[one.task, one.title]], colour),
+    section('Waiting for a reply', of(waiting), one => [[one.task, one.title, one.text.split('\n')[0]!]], colour),
     tasks.length > report.slowest.length ? section('Slowest', of(report.slowest), one => row(one), colour) : '',
     section('Tasks', tasks.slice(0, SHOWN), one => row(one, where), colour),
     tasks.length > SHOWN ? `${tasks.length - SHOWN} more; --json tells all of them` : '',

@@ -61,9 +61,13 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   const id = `${now().toISOString().replace(/\D/g, '').slice(0, 14)}-${process.pid}`
   const diary = new Diary(folder, id, now, entry => progress.tell(entry))
   const logbook = new Logbook(caller)
-  const [guard, rest, over, listening] = [new Guard(), new Rest(), underWay(folder, id), onSignals(stop)]
   const name = fields.name ?? `${hostname().split('.')[0]}-${process.pid}`
   const workers = fields.workers ?? settings.workers ?? 1
+  const names = Array.from({ length: workers }, (_, n) => `${name}-${n + 1}`)
+  // On a server, a name that was given may be another machine's, too.
+  const alone = fields.name === undefined || !workspace.store.startsWith('postgres')
+  const over = underWay(folder, id, { workers: alone ? names : [], since: now().toISOString().slice(0, 19) })
+  const [guard, rest, listening] = [new Guard(), new Rest(), onSignals(stop)]
   try {
     const counts = await drain(
       {
@@ -85,9 +89,9 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
         onSaid: (task, text) => progress.said(task, text),
         signal: stop.signal,
       },
-      { workers, mode, name },
+      { names, mode, name },
     )
-    const summary = await logbook.summary(Array.from({ length: workers }, (_, n) => `${name}-${n + 1}`))
+    const summary = await logbook.summary(names)
     await progress.end()
     if (summary !== undefined && !json) around.terminal.out(`summary: ${summary}`)
     if (fields.pr === true && !json) around.terminal.out((await logbook.pullRequest()) ?? '')

@@ -13,10 +13,11 @@ import type { Run } from './run.ts'
 import { workOn } from './working.ts'
 
 export interface Draining {
-  readonly workers: number
+  /** Its workers. */
+  readonly names: readonly string[]
   /** `drain`: until nothing is left to claim. `once`: each worker takes one task at most. `watch`: until it is stopped. */
   readonly mode: 'drain' | 'once' | 'watch'
-  /** The runner's name; its workers are called after it. */
+  /** The runner's name, which its workers are called after. */
   readonly name: string
 }
 
@@ -26,16 +27,16 @@ export type Counts = Readonly<Record<Outcome, number>>
 const LOOK_MS = 1000
 
 /** Gives the tasks of the queue to agents, so many at a time, until there are no more. */
-export async function drain(run: Run, { workers, mode, name }: Draining): Promise<Counts> {
+export async function drain(run: Run, { names, mode, name }: Draining): Promise<Counts> {
   const began = performance.now()
   const { store, now } = run.caller
   const counts: Record<Outcome, number> = { completed: 0, failed: 0, returned: 0, lost: 0, waiting: 0 }
-  run.diary.tell({ what: 'run_started', agent: run.agent().name, workers, name })
+  run.diary.tell({ what: 'run_started', agent: run.agent().name, workers: names.length, name })
   endOrphans()
   await settleEarlier(run)
   await store.recover(task, { by: name, at: now().toISOString() })
   await settleAll(run.caller)
-  const idle = Array.from({ length: workers }, (_, n) => `${name}-${n + 1}`).toReversed()
+  const idle = names.toReversed()
   const busy = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
   let begun = 0
@@ -52,7 +53,7 @@ export async function drain(run: Run, { workers, mode, name }: Draining): Promis
     begun++
   }
   for (;;) {
-    const more = () => !run.signal.aborted && !failure && (mode !== 'once' || begun < workers)
+    const more = () => !run.signal.aborted && !failure && (mode !== 'once' || begun < names.length)
     const seen = await enduring(run.signal, async () => (await store.events({ last: 1 }))[0]?.seq ?? 0)
     while (idle.length > 0 && more()) {
       const worker = idle.at(-1)!

@@ -55,7 +55,7 @@ test('a run of two hours by the clock holds no more memory at its end than near 
       onSaid: () => undefined,
       signal: new AbortController().signal,
     },
-    { workers: 8, mode: 'drain', name: 'soak' },
+    { names: Array.from({ length: 8 }, (_, n) => `soak-${n}`), mode: 'drain', name: 'soak' },
   )
   guard.end()
   rest.end()
