@@ -48,7 +48,7 @@ export const settingsSchema = v.pipe(
       v.strictObject({
         agent: v.optional(v.string()),
         workers: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-        lease: v.optional(v.pipe(v.string(), v.regex(/^\d+(?:ms|s|m|h)$/, 'must be a duration such as 15m'))),
+        lease: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,8}[smhd]$/, 'must be a duration such as 15m'))),
       }),
     ),
   }),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { COMPLETION_MODES } from '../core/completion.ts'
-import { described, duration, line, wholeNumber } from '../core/input.ts'
+import { described, duration, line, longDuration, wholeNumber } from '../core/input.ts'
 import type { InputSchema } from '../core/operation.ts'
 import { checked } from '../core/operation.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
@@ -115,12 +115,22 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         once: v.optional(v.pipe(v.boolean(), description('each worker takes one task at most'))),
         watch: v.optional(v.pipe(v.boolean(), description('wait for more work when there is none'))),
         maxAttempts: v.optional(v.pipe(wholeNumber(1, 100), description('before a task has failed; 3 if absent'))),
-        timeout: v.optional(v.pipe(duration(), description('how long an agent may take in one go'))),
+        timeout: v.optional(v.pipe(longDuration(), description('how long an agent may take in one go'))),
         budget: v.optional(
-          v.pipe(v.number(), v.minValue(0), description('US dollars for a task, where the agent tells')),
+          v.pipe(
+            v.number(),
+            v.minValue(0, 'must be 0 or more'),
+            description('US dollars for a task, where the agent tells'),
+          ),
         ),
-        lease: v.optional(v.pipe(duration(), description('how long a claim holds unless renewed; 15m if absent'))),
-        name: v.optional(v.pipe(v.string(), description('what the workers are called after'))),
+        lease: v.optional(v.pipe(longDuration(), description('how long a claim holds unless renewed; 15m if absent'))),
+        name: v.optional(
+          v.pipe(
+            v.string(),
+            v.regex(/^[A-Za-z0-9][\w-]{0,59}$/, 'must be letters, digits, - and _'),
+            description('what the workers are called after'),
+          ),
+        ),
         pr: v.optional(v.pipe(v.boolean(), description('end with the section for the pull request'))),
         report: v.optional(
           v.pipe(v.boolean(), description('instead: tell what the last run did, or the one that is named')),

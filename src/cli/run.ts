@@ -61,7 +61,11 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   const id = `${now().toISOString().replace(/\D/g, '').slice(0, 14)}-${process.pid}`
   const diary = new Diary(folder, id, now, entry => progress.tell(entry))
   const logbook = new Logbook(caller)
-  const name = fields.name ?? `${hostname().split('.')[0]}-${process.pid}`
+  const name =
+    fields.name ??
+    `${hostname()
+      .split('.')[0]!
+      .replace(/[^\w-]/g, '-')}-${process.pid}`
   const workers = fields.workers ?? settings.workers ?? 1
   const names = Array.from({ length: workers }, (_, n) => `${name}-${n + 1}`)
   // On a server, a name that was given may be another machine's, too.

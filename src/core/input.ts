@@ -52,6 +52,11 @@ export function duration() {
   return v.pipe(v.string(), v.regex(/^\d{1,9}(?:ms|s|m|h|d)$/, 'must be a duration such as 30m'))
 }
 
+/** The same, of a second or more. */
+export function longDuration() {
+  return v.pipe(v.string(), v.regex(/^[1-9]\d{0,8}[smhd]$/, 'must be a duration of a second or more, such as 30m'))
+}
+
 export function milliseconds(text: string): number {
   const [, count = '0', unit = 'ms'] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? []
   return Number(count) * UNITS[unit as keyof typeof UNITS]

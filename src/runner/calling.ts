@@ -10,6 +10,9 @@ import { Child, type Ended } from './child.ts'
 import { markOf, RUN_MARK } from './marked.ts'
 import type { Run } from './run.ts'
 
+/** What a timer can wait for: it takes more than 24 days for nothing. */
+const LONGEST_MS = 2 ** 31 - 1
+
 /** Runs the agent once, to its end or until it must be stopped, and tells what went wrong. */
 export async function callAgent(work: Attempt, invocation: Invocation): Promise<Failed | undefined> {
   const { run, claimed, hold, agent, cwd, number } = work
@@ -33,7 +36,8 @@ export async function callAgent(work: Attempt, invocation: Invocation): Promise<
   const pid = child.group ?? null
   if (pid !== null) run.guard.over(pid)
   run.diary.tell({ what: 'agent_started', task: claimed.id, attempt: number, pid, session: work.session ?? null })
-  const timer = run.timeoutMs === undefined ? undefined : setTimeout(() => late.abort(), run.timeoutMs)
+  const timer =
+    run.timeoutMs === undefined ? undefined : setTimeout(() => late.abort(), Math.min(run.timeoutMs, LONGEST_MS))
   const stop = () => child.stop()
   const signals = [run.signal, hold.lost, late.signal, dear.signal]
   for (const signal of signals) {

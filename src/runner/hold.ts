@@ -3,6 +3,9 @@ import type { Store } from '../core/store.ts'
 import { task } from '../queue/kind.ts'
 import type { Task } from '../queue/record.ts'
 
+/** A timer cannot wait for more than 24 days, and takes more than that for nothing. */
+const RARELY_MS = 86_400_000
+
 /** Keeps a claim alive while an agent works, and tells when it is lost all the same. */
 export class Hold {
   private readonly store: Store
@@ -28,7 +31,7 @@ export class Hold {
   }
 
   private again(): void {
-    this.timer = setTimeout(() => void this.renew(), this.leaseMs / 3)
+    this.timer = setTimeout(() => void this.renew(), Math.min(this.leaseMs / 3, RARELY_MS))
   }
 
   private async renew(): Promise<void> {

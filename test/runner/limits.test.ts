@@ -35,6 +35,20 @@ test('--once and --watch together are refused, and so is an agent that nobody kn
   expect(await statesIn(here)).toEqual({ req_0001: 'to_execute' })
 })
 
+test('a lease and a timeout may be of years, and neither may be of nothing', async () => {
+  const here = runHere('sleep 0.5; echo done')
+  await addTask(here, 'one')
+  const { status, stderr } = await run(here, '--timeout', '900d', '--lease', '900d')
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  for (const flags of [
+    ['--timeout', '0s'],
+    ['--lease', '1ms'],
+    ['--name', '../x'],
+    ['--budget', '-1'],
+  ])
+    expect((await run(here, ...flags)).status).toBe(2)
+})
+
 test('a task that costs more than its budget has failed, as far as its agent tells', async () => {
   const here = runHere('')
   const told = { type: 'result', session_id: 's', total_cost_usd: 1.5, result: 'made it' }
