@@ -26,7 +26,7 @@ type Groups = { name: string; test: RegExp }[]
 const SHARED: Groups = [
   {
     name: 'plan',
-    test: /\/src\/(?:core\/(?!check\.ts|clock\.ts|disk\.ts|process\.ts|markdown\.ts|session\.ts|splices\.ts|words\.ts|yaml\/)|plans\/|cli\/(?:show|table)\.ts)|\/valibot\//,
+    test: /\/src\/(?:core\/(?!check\.ts|clock\.ts|disk\.ts|process\.ts|wards\.ts|markdown\.ts|session\.ts|splices\.ts|words\.ts|yaml\/)|plans\/(?!budget\.ts|context\.ts)|cli\/(?:show|table)\.ts)|\/valibot\//,
   },
   { name: 'text', test: /\/src\/core\/(?:markdown\.ts|splices\.ts|yaml\/)/ },
 ]
