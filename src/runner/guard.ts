@@ -1,24 +1,31 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { ownMark, RUN_MARK } from './marked.ts'
 
 /**
  * Ends the process groups it was told of when whoever told it is gone, however
- * that came about: its standard input then ends. A shell is enough for that, and
- * starts in a millisecond; nothing but numbers reaches it.
+ * that came about: its standard input then ends without a full stop. What has
+ * left its group is known by its mark, where the system tells. A shell is enough
+ * for that, and starts in a millisecond; nothing but numbers reaches it.
  */
 const WATCH = `
 groups=""
 while read -r line; do
   case "$line" in
+    .) exit 0 ;;
     +*) groups="$groups \${line#+}" ;;
     -*) left=""
         for one in $groups; do [ "$one" = "\${line#-}" ] || left="$left $one"; done
         groups="$left" ;;
   esac
 done
-[ -z "$groups" ] && exit 0
 for one in $groups; do kill -TERM -"$one" 2>/dev/null; done
-sleep 2
+[ -z "$groups" ] || sleep 2
 for one in $groups; do kill -KILL -"$one" 2>/dev/null; done
+for file in /proc/[0-9]*/environ; do
+  grep -aqzF "$1:" "$file" 2>/dev/null || continue
+  pid="\${file#/proc/}"
+  kill -KILL "\${pid%/environ}" 2>/dev/null
+done
 exit 0
 `
 
@@ -28,7 +35,8 @@ export class Guard {
 
   constructor() {
     // In a session of its own, so that what ends the runner's group does not end it.
-    this.watch = spawn('sh', ['-c', WATCH], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+    const args = ['-c', WATCH, 'punchlist-guard', `${RUN_MARK}=${ownMark()}`]
+    this.watch = spawn('sh', args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
     this.watch.unref()
     this.watch.on('error', () => undefined)
     this.watch.stdin!.on('error', () => undefined)
@@ -43,6 +51,6 @@ export class Guard {
   }
 
   end(): void {
-    this.watch.stdin!.end()
+    this.watch.stdin!.end('.\n')
   }
 }

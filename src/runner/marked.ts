@@ -6,8 +6,13 @@ export const RUN_MARK = 'PUNCHLIST_RUN'
 
 /** Which runner it is, and what for. */
 export function markOf(task: string): string {
+  return `${ownMark()}:${task}`
+}
+
+/** What the marks of this runner begin with. */
+export function ownMark(): string {
   const { pid, start, boot } = thisProcess()
-  return `${pid}.${start}.${boot}.${numbering()}:${task}`
+  return `${pid}.${start}.${boot}.${numbering()}`
 }
 
 let ours: string | undefined

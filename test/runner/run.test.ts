@@ -149,11 +149,25 @@ test('when a runner is killed its agents end, and the next run goes on at once',
   await vi.waitFor(() => expect(existsSync(join(here.cwd, 'begun'))).toBe(true), 20_000)
   child.kill('SIGKILL')
   await once(child, 'close')
-  await vi.waitFor(() => expect(running('sleep 476')).toEqual([]), 20_000)
+  await vi.waitFor(() => expect(running('sleep 47[56]')).toEqual([]), 20_000)
   writeFileSync(join(here.cwd, 'second'), '')
   expect((await run(here)).status).toBe(0)
   expect(await statesIn(here)).toEqual({ req_0001: 'completed' })
-  expect(running('sleep 475')).toEqual([])
+})
+
+test('what was left running by a runner that was killed together with its guard is ended by the next run', async () => {
+  const here = runHere('[ -f second ] && { echo done; exit 0; }; touch begun; setsid sleep 478 & sleep 479')
+  await addTask(here, 'long')
+  const child = begin(here)
+  await vi.waitFor(() => expect(existsSync(join(here.cwd, 'begun'))).toBe(true), 20_000)
+  const guards = execFileSync('pgrep', ['-f', `punchlist-guard PUNCHLIST_RUN=${child.pid}\\.`], { encoding: 'utf8' })
+  for (const pid of guards.trim().split('\n')) process.kill(Number(pid), 'SIGKILL')
+  child.kill('SIGKILL')
+  await once(child, 'close')
+  expect(running('sleep 47[89]')).toHaveLength(2)
+  writeFileSync(join(here.cwd, 'second'), '')
+  expect((await run(here)).status).toBe(0)
+  expect(running('sleep 47[89]')).toEqual([])
 })
 
 test('an agent that is killed is begun again', async () => {
