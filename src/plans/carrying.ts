@@ -3,7 +3,7 @@ import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { draftOf } from './draft.ts'
 import { type PlanItem, planItem, type Turn, turn } from './record.ts'
-import { currentTurn, itemsOf, turnForNewItems, unopened } from './turns.ts'
+import { currentTurn, itemsOf, rulesOf, turnForNewItems, unopened } from './turns.ts'
 
 /** Copies what is open in an earlier turn to the end of the present plan, each item linked to where it came from. */
 export async function carryItems(
@@ -13,7 +13,7 @@ export async function carryItems(
   const present = await currentTurn(caller)
   const source = from === undefined ? await latestUnfinished(caller, present) : await namedTurn(caller, from)
   if (!source || (await leftIn(caller, source, present)).length === 0) throw nothingToCarry(caller)
-  const { of } = await turnForNewItems(caller)
+  const { of } = await turnForNewItems(caller, rulesOf(caller, source))
   const carried = of.turnId === source.turnId ? [] : await copyOpen(caller, source, of)
   if (carried.length === 0) throw nothingToCarry(caller)
   return { of, source, carried }

@@ -37,13 +37,13 @@ async function openedTurn(caller: Caller): Promise<Turn | undefined> {
  * The turn a new plan goes into. Without a named one, a turn begins by itself
  * when a plan is made while nothing is open; the one before has then ended.
  */
-export async function turnForNewItems(caller: Caller): Promise<{ of: Turn; before?: Turn }> {
+export async function turnForNewItems(caller: Caller, wish?: TurnWish): Promise<{ of: Turn; before?: Turn }> {
   const present = await openedTurn(caller)
   const { turnId } = caller.scope
-  if (turnId !== undefined) return { of: present ?? (await begin(caller, { turnId, named: 1 })) }
+  if (turnId !== undefined) return { of: present ?? (await begin(caller, { turnId, named: 1 }, wish)) }
   if (present && (present.named === 1 || !(await isDrained(caller, present)))) return { of: present }
   // Rivals that find the same turn drained begin the same successor, because it has one identity.
-  const of = await begin(caller, { turnId: newId(), named: 0, identity: `after:${present?.id ?? ''}` })
+  const of = await begin(caller, { turnId: newId(), named: 0, identity: `after:${present?.id ?? ''}` }, wish)
   if (!present) return { of }
   await end(caller, present)
   return { of, before: present }
@@ -90,6 +90,12 @@ export async function openTurn(caller: Caller, wish: TurnWish): Promise<Turn> {
     at: caller.now().toISOString(),
     why: `completions are ${completion}`,
   })
+}
+
+/** How completions are believed in a turn that goes on with the plan of another: as strictly as in that one. */
+export function rulesOf(caller: Caller, { completionMode, checkCommand }: Turn): TurnWish {
+  if (strictness(completionMode) < strictness(caller.completion)) return {}
+  return { completion: completionMode, checkCommand: checkCommand ?? undefined }
 }
 
 /** Every item of a turn is found by this, never by the turn's own name alone. */

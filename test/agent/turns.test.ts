@@ -69,6 +69,31 @@ test('a check decides whether an item is done, and not the model', async () => {
   expect(status).toBe(0)
 })
 
+test('a plan that is carried on in a new turn keeps its check, without a word about it', async () => {
+  const cwd = scratch()
+  const server = await scripted(
+    planned('Make a.txt'),
+    { say: 'Not yet.' },
+    completed('a.txt is there, I promise'),
+    { say: 'It is there.' },
+    { call: 'write_file', input: { path: 'a.txt', text: 'a' } },
+    completed('a.txt is there'),
+    { say: 'Made.' },
+  )
+  const around = { cwd, env: server.env }
+  const check = ['--check', "node -e 'require(`fs`).statSync(`a.txt`)'", '--max-calls', '2']
+  expect((await typed(['agent', 'Make it', '--conversation', 'c', ...check], around)).status).toBe(10)
+  const { status, stderr } = await typed(['agent', 'go on', '--conversation', 'c', '--write'], around)
+  expect(stderr.split('\n')).toEqual([
+    expect.stringMatching(/^complete_todo refused: move_refused: The check of /),
+    'sent back to its plan: 1 item left',
+    'write_file a.txt',
+    'completed and checked: Make a.txt',
+    '',
+  ])
+  expect(status).toBe(0)
+})
+
 test('further instructions come from a file, and the plan is not offered where it is not wanted', async () => {
   const cwd = scratch()
   writeFileSync(join(cwd, 'AGENTS.md'), 'Speak like a sailor.')
