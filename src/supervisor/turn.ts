@@ -2,6 +2,7 @@ import type { LanguageModelUsage, ModelMessage, ToolSet } from 'ai'
 import type { Caller } from '../core/operation.ts'
 import { type Budget, budgetOf, extended, type Limits } from '../plans/budget.ts'
 import { NO_PLAN, planStanding, type Standing, standingText } from '../plans/context.ts'
+import { bridged } from './bridging.ts'
 import { Broadcast } from './broadcast.ts'
 import { type CallTrace, type Left, type ModelName, type SupervisorEvent, type TurnResult, traced } from './events.ts'
 import { Transcript } from './history.ts'
@@ -114,7 +115,7 @@ export class TurnLoop {
     const { agent, model, caller, trace: parent, options } = this.setup
     this.tell({ type: 'call_started', call, allowed, remaining: plan.open + plan.waiting })
     const trace: CallTrace = { parent, agent, conversationId: caller.scope.conversationId, call, model }
-    const messages = transcript.with(standingText(plan, last), options.cachePoint)
+    const messages = bridged(transcript.with(standingText(plan, last), options.cachePoint), model)
     // What the model says while something is left to be done is not the answer yet.
     const answer = last || plan.open === 0
     const step = await traced('call', trace, () =>
