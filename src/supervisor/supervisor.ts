@@ -16,6 +16,7 @@ import { completionOf, ruled } from './rules.ts'
 import type { Part } from './step.ts'
 import { delegateTool, turnCaller, turnTools, watched } from './toolbox.ts'
 import { TurnLoop } from './turn.ts'
+import { UnderWay } from './under-way.ts'
 
 const PLAN_TOOLS = [plan.createTodo, plan.listTodo, plan.startTodo, plan.completeTodo, plan.blockTodo] as Operation[]
 const DELEGATE = 'delegate'
@@ -59,12 +60,15 @@ function begin(options: SupervisorOptions, message: Message, how: HandleOptions)
   const stop = new AbortController()
   const signal = how.signal ? AbortSignal.any([how.signal, stop.signal]) : stop.signal
   const queue = oneAfterTheOther()
+  const called = new UnderWay()
   // What has not begun when the turn is stopped is not begun any more.
-  const inTurn: InTurn = work =>
-    queue(async () => {
+  const inTurn: InTurn = async work => {
+    await called.ended(signal)
+    return await queue(async () => {
       signal.throwIfAborted()
       return await work()
     })
+  }
   const loop: TurnLoop = new TurnLoop({
     caller,
     turnId: scope.turnId,
@@ -72,7 +76,7 @@ function begin(options: SupervisorOptions, message: Message, how: HandleOptions)
     model,
     options,
     instructions: instructionsOf(options.instructions, planning, workers),
-    tools: watched(offered(options, caller, inTurn, { signal, trace, tell: event => loop.tell(event) }), trace),
+    tools: watched(offered(options, caller, inTurn, { signal, trace, tell: event => loop.tell(event) }), trace, called),
     planning,
     limits: { base: options.limits?.base ?? LIMITS.base, withPlan: options.limits?.withPlan ?? LIMITS.withPlan },
     history: recent(how.history ?? [], options.historyLimit ?? 10),

@@ -5,6 +5,7 @@ import { callerOf, type Punchlist } from '../library.ts'
 import { type InTurn, type Tool, told, toolOf } from '../tooling.ts'
 import { type ToolSetName, toolsFor } from '../tools.ts'
 import { traced } from './events.ts'
+import type { UnderWay } from './under-way.ts'
 
 /** The tools of some sets for the AI SDK's own functions and agents, in the scope of `list`. */
 export async function aiTools(list: Punchlist, sets: readonly ToolSetName[] = ['plan']): Promise<ToolSet> {
@@ -62,8 +63,8 @@ export function delegateTool(
   })
 }
 
-/** Tools that tell whoever listens when they are called. */
-export function watched(tools: ToolSet, parent: object): ToolSet {
+/** Tools that tell whoever listens when they are called, and are known to be under way. */
+export function watched(tools: ToolSet, parent: object, called: UnderWay): ToolSet {
   return Object.fromEntries(
     Object.entries(tools).map(([name, one]) => {
       const { execute } = one
@@ -75,6 +76,7 @@ export function watched(tools: ToolSet, parent: object): ToolSet {
           made = execute(input, options)
           return await (comesBitByBit(made) ? last.promise : made)
         })
+        called.add(ended)
         if (!comesBitByBit(made)) return ended
         ended.catch(() => undefined)
         return followed(made, last)

@@ -80,7 +80,8 @@ test.each([
   await list.close()
 })
 
-test('a tool of your own that does not listen is not waited for', async () => {
+test('a tool of your own that does not listen is not waited for, and what was called after it is not begun', async () => {
+  const list = await aList()
   const stop = new AbortController()
   const stuck = tool({
     inputSchema: z.object({}),
@@ -89,11 +90,12 @@ test('a tool of your own that does not listen is not waited for', async () => {
       return await never()
     },
   })
-  const { error } = await play(await aList(), [{ calls: [{ tool: 'stuck' }] }], {
+  const { error } = await play(list, [planned('A'), { calls: [{ tool: 'stuck' }, completed(1)] }], {
     tools: { stuck },
     how: { signal: stop.signal },
   })
   expect(error).toBe(REASON)
+  expect(await planIn(list)).toMatchObject([{ status: 'pending' }])
 })
 
 test('a worker that has failed long ago is nobody to be told that the turn is stopped', async () => {

@@ -1,6 +1,8 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { tool } from 'ai'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { open } from '../../src/index.ts'
 import { scratch } from '../support/scratch.ts'
 import { textsIn } from '../support/scripted-model.ts'
@@ -36,6 +38,25 @@ test('with a check, the check decides and not the model', async () => {
   expect(JSON.stringify(asked[2]!.prompt)).toContain('Mend what it complains of')
   expect(textsIn(asked[2]!).at(-1)).toContain('0/1 completed, 1 remaining')
   expect(await planIn(list)).toMatchObject([{ status: 'completed', outcome: 'really', verifiedAt: expect.any(String) }])
+})
+
+test.each([
+  ['makes', 'completed'],
+  ['breaks', 'pending'],
+])('a check sees what a tool %s that was called before the completion in the same breath', async (how, status) => {
+  const { list, check, mend, proof } = await checked()
+  if (how === 'breaks') mend()
+  const execute = async () => {
+    await new Promise(done => setTimeout(done, 50))
+    if (how === 'breaks') rmSync(proof)
+    else mend()
+    return 'ready'
+  }
+  const tools = { work: tool({ inputSchema: z.object({}), execute }) }
+  const both = { calls: [{ tool: 'work' }, completed(1)] }
+  const limits = { base: 3, withPlan: 3 }
+  await play(list, [planned('A'), both, { text: 'Done.' }], { check, tools, limits })
+  expect(await planIn(list)).toMatchObject([{ status }])
 })
 
 test('a model that insists ends with the item named as left', async () => {
