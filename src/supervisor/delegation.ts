@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { line, prose } from '../core/input.ts'
 import { type Caller, checked } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { harmlessLine } from '../core/text.ts'
+import { harmlessLine, redacted } from '../core/text.ts'
 import type { PlanItem } from '../plans/record.ts'
 import { itemOf, returnItem, startItem, whatRemains } from '../plans/work.ts'
 import { type DelegationTrace, type SupervisorEvent, traced } from './events.ts'
@@ -13,12 +13,14 @@ import type { Assignment, Worker } from './options.ts'
 const PATIENCE_MS = 600_000
 const MOST_STEPS = 20
 
+/** Some models send null for what they leave out. */
+const leftOut = v.pipe(
+  v.nullish(line(100)),
+  v.transform(name => name ?? undefined),
+)
+
 /** What the supervisor's model sends to have something done by somebody else. */
-const delegation = v.object({
-  todoId: v.optional(line(100)),
-  agentType: v.optional(line(100)),
-  task: prose(32_768),
-})
+const delegation = v.object({ todoId: leftOut, agentType: leftOut, task: prose(32_768) })
 
 interface Delegating {
   readonly caller: Caller
@@ -147,10 +149,10 @@ async function answered(
   return text
 }
 
-/** So much of an error is told: whoever tries it next reads it, and a model does. */
+/** So much of an error is told: it is kept with the item, and a model reads it. */
 const TOLD = 1500
 
 function saidBy(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  return harmlessLine(message.slice(0, TOLD).toWellFormed()).trim() || 'failed'
+  return harmlessLine(redacted(message).slice(0, TOLD).toWellFormed()).trim() || 'failed'
 }

@@ -79,6 +79,19 @@ test('the call may say who does it, and about no item; nobody and strangers are 
   expect((await planIn(list))[1]).toMatchObject({ status: 'completed', startedAt: null })
 })
 
+test('null is how some models leave out what they need not say', async () => {
+  const workers = { reader: { description: 'reads', run: async () => 'a race' } }
+  const calls = [
+    delegated({ todoId: '1', agentType: null }),
+    delegated({ todoId: null, agentType: 'reader' }),
+    completed(1),
+  ]
+  const { events, result } = await play(await aList(), [create(A), { calls }, { text: 'Done.' }], { workers })
+  expect(told(events, 'tool_failed')).toEqual([])
+  expect(told(events, 'worker_answered')).toHaveLength(2)
+  expect(result.remaining).toBe(0)
+})
+
 test('several delegations of one call are done one after the other, in order', async () => {
   const list = await aList()
   const log: string[] = []
@@ -115,6 +128,12 @@ const FAILING: Readonly<Record<string, readonly [worker: Partial<Worker> & objec
     'a\\u{1b}[2J b\\u{202e}',
   ],
   'throws a very long text': [{ run: async () => Promise.reject(new Error('😀'.repeat(5000))) }, /^(?:😀){740,750}$/u],
+  'throws a credential': [
+    {
+      run: async () => Promise.reject(new Error(`${'x'.repeat(1480)} Bearer 0123456789abcdef of sk-0123456789abcdef`)),
+    },
+    /^x+ Bearer \[redacted/,
+  ],
   'returns nothing': [{ run: async () => undefined as unknown as string }, 'returned nothing'],
   'returns blanks': [{ run: async () => ' \n ' }, 'returned nothing'],
   'never answers': [{ run: never, timeoutMs: 20 }, 'gave no answer within 20 ms'],
