@@ -113,9 +113,14 @@ async function promptOf({ prompt = [], system }: Fields, { terminal }: Surroundi
 }
 
 /** Refused before anything is kept, as the turn would refuse it. */
-function checkOf({ completion = 'verified', check }: Fields): readonly string[] | undefined {
+function checkOf({ completion, check }: Fields): readonly string[] | undefined {
   checked(turnTodo.input(), { check })
-  if (check === undefined || completion === 'verified') return check === undefined ? undefined : words(check)
+  if (check === undefined && completion === 'verified') {
+    const hint = 'Give --check COMMAND. A plan that has a check keeps it, without --completion.'
+    throw new Problem('bad_input', 'Nothing can be completed with --completion verified and no check', hint)
+  }
+  if (check === undefined) return undefined
+  if (completion === undefined || completion === 'verified') return words(check)
   const hint = 'Leave --completion out, or give --completion verified.'
   throw new Problem('bad_input', `--check is not run with --completion ${completion}`, hint)
 }

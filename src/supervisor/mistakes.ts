@@ -44,8 +44,8 @@ function inNumbers(of: string, numbers: object = {}, least: number, most: number
     .map(([name]) => `${of}.${name}: must be a whole number from ${least}${most === LONGEST_MS ? ` to ${most}` : ''}`)
 }
 
-function inCompletion({ check, completion = 'verified' }: SupervisorOptions): string[] {
-  if (!check) return []
+function inCompletion({ check, completion = check && 'verified' }: SupervisorOptions): string[] {
+  if (!check) return completion === 'verified' ? ['completion: verified needs a check'] : []
   return [
     ...(check.length === 0 || check[0] === '' ? ['check: names no command'] : []),
     ...(completion === 'verified' ? [] : [`check: is not run with completion ${completion}`]),

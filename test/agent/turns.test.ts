@@ -123,6 +123,11 @@ test.each<[string, string[], string]>([
     ['x', '--check', 'true', '--completion', 'self'],
     '--check is not run with --completion self',
   ],
+  [
+    'a mode in which nothing could be completed',
+    ['x', '--completion', 'verified'],
+    'Nothing can be completed with --completion verified and no check\nGive --check COMMAND.',
+  ],
   ['a check with an open quote', ['x', '--check', '"true'], 'check: must be a command line with its quotes closed'],
   ['a time that is none', ['x', '--timeout', 'soon'], 'timeout: must be a duration such as 30m'],
   ['a file that is not there', ['x', '--system', '/no/such/file'], 'cannot be read'],

@@ -47,6 +47,9 @@ test('what cannot work is refused when the supervisor is made, all of it at once
       ],
     },
   })
+  expect(refusal({ completion: 'verified' })).toMatchObject({
+    details: { mistakes: ['completion: verified needs a check'] },
+  })
   expect(refusal({ workers: { w: { description: 'x', maxSteps: 0 } } })).toMatchObject({ code: 'bad_input' })
 })
 
