@@ -56,7 +56,17 @@ function refused(status: number, error: APICallError, endpoint: Endpoint): Probl
     (status >= 500
       ? 'Try again later, or use another model.'
       : 'Try another model: this one does not take the request.')
-  return failed(endpoint, `${host} answered ${status}: ${said(error, endpoint)}`, hint, { status })
+  return failed(endpoint, `${host} answered ${status}: ${said(reasonIn(error), endpoint)}`, hint, { status })
+}
+
+/** Why, also where the endpoint says it in another form than OpenAI: Mistral and vLLM put no `error` around it. */
+function reasonIn({ message, responseBody = '' }: APICallError): string {
+  try {
+    const { message: own, detail, error } = JSON.parse(responseBody) as Readonly<Record<string, unknown>>
+    return [own, detail, error].filter(one => typeof one === 'string').find(one => one.trim() !== '') ?? message
+  } catch {
+    return message
+  }
 }
 
 function failed({ host }: Endpoint, fact: string, hint: string, details: Readonly<Record<string, unknown>>): Problem {

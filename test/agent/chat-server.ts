@@ -8,7 +8,8 @@ export type Line =
   | { readonly say: string; readonly cut?: true }
   | { readonly call: string; readonly input?: unknown; readonly say?: string }
   | { readonly calls: readonly { readonly call: string; readonly input?: unknown }[] }
-  | { readonly status: number; readonly error?: string }
+  /** With `body` as the whole of the answer, or `error` as OpenAI would say it. */
+  | { readonly status: number; readonly error?: string; readonly body?: string }
   /** Sent as it is, as the body of a stream. */
   | { readonly raw: string }
   /** Begins a stream, if at all, and never ends it. */
@@ -65,7 +66,7 @@ function tell(response: ServerResponse, line: Line): void {
   if ('status' in line) {
     // Whoever tries again need not wait.
     response.writeHead(line.status, { 'content-type': 'application/json', 'retry-after-ms': '1' })
-    response.end(JSON.stringify({ error: { message: line.error ?? 'no' } }))
+    response.end(line.body ?? JSON.stringify({ error: { message: line.error ?? 'no' } }))
     return
   }
   if ('hang' in line && line.hang === 'at once') return

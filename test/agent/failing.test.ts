@@ -52,6 +52,20 @@ describe.concurrent('an endpoint that fails is told with its host, and what to d
     expect(ran.server.asked.length).toBe(status === 429 || status === 500 ? 3 : 1)
   })
 
+  test.each([
+    { object: 'error', message: 'There is no model m' },
+    { detail: 'There is no model m' },
+    { error: 'There is no model m' },
+  ])('in a form of its own: %j', async body => {
+    const ran = await asked([{ status: 404, body: JSON.stringify(body) }])
+    expect(ran.status).toBe(11)
+    expect(ran.stderr).toMatch(/127\.0\.0\.1:\d+ answered 404: There is no model m\n/)
+  })
+
+  test.each(['null', '[]', '<html>Not here</html>', ''])('without saying why: %j', async body => {
+    expect((await asked([{ status: 404, body }])).stderr).toMatch(/answered 404: Not Found\n/)
+  })
+
   test('nobody listens there', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
