@@ -9,8 +9,9 @@ import { textsIn } from '../support/scripted-model.ts'
 import { aList, completed, planIn, planned, play, told } from './stage.ts'
 
 /** A folder in which the check passes as soon as a certain file is there. */
-async function checked() {
+async function checked(settings = {}) {
   const root = scratch()
+  writeFileSync(join(root, 'punchlist.json'), JSON.stringify(settings))
   const proof = join(root, 'proof')
   const list = await open({ root, store: 'sqlite::memory:' })
   return { list, check: ['test', '-f', proof], mend: () => writeFileSync(proof, ''), proof }
@@ -83,17 +84,20 @@ test('a check holds for a plan that was there before it, and for one that is bro
   expect(await planIn(list, 'm2')).toMatchObject([{ status: 'completed', verifiedAt: expect.any(String) }])
 })
 
-test('what is brought along from a turn with stricter rules stays under them', async () => {
-  const { list, check, mend } = await checked()
-  const short = { limits: { base: 2, withPlan: 2 } }
-  await play(list, [planned('Mend it'), { text: 'Later' }], { check, ...short })
-  const brought = { how: { carry: true as const }, message: { id: 'm2', content: 'Go on' } }
-  const claim = [{ calls: [completed(1, 'done')] }, { text: 'Done.' }]
-  expect((await play(list, claim, { ...brought, ...short })).result.remaining).toBe(1)
-  mend()
-  expect((await play(list, claim, { ...brought, ...short })).result.remaining).toBe(0)
-  expect(await planIn(list, 'm2')).toMatchObject([{ status: 'completed', verifiedAt: expect.any(String) }])
-})
+test.each(['self', 'verified'])(
+  'what is brought along stays under its check, where turns begin as %s',
+  async completion => {
+    const { list, check, mend } = await checked({ plan: { completion } })
+    const short = { limits: { base: 2, withPlan: 2 } }
+    await play(list, [planned('Mend it'), { text: 'Later' }], { check, ...short })
+    const brought = { how: { carry: true as const }, message: { id: 'm2', content: 'Go on' } }
+    const claim = [{ calls: [completed(1, 'done')] }, { text: 'Done.' }]
+    expect((await play(list, claim, { ...brought, ...short })).result.remaining).toBe(1)
+    mend()
+    expect((await play(list, claim, { ...brought, ...short })).result.remaining).toBe(0)
+    expect(await planIn(list, 'm2')).toMatchObject([{ status: 'completed', verifiedAt: expect.any(String) }])
+  },
+)
 
 test('a turn with stricter rules keeps them under a supervisor that asks for less', async () => {
   const { list, check } = await checked()
