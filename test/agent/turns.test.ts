@@ -31,6 +31,20 @@ test('a turn that is named again goes on with its own plan', async () => {
   expect(await documentOf(list, around)).toMatchObject({ items: [{ title: 'Look', outcome: 'looked' }] })
 })
 
+test('a turn without a plan is passed over where something is brought along', async () => {
+  const cwd = scratch()
+  const server = await scripted(completed('looked'), { say: 'Now I have.' })
+  const around = { cwd, env: server.env }
+  await typed(['plan', 'add', 'Look', '--conversation', 'c', '--turn', 't1'], around)
+  await typed(['plan', 'turn', 't2', '--conversation', 'c'], around)
+  expect(await documentOf(['agent', 'go on', '--conversation', 'c', '--json'], around)).toMatchObject({
+    text: 'Now I have.',
+    calls: 2,
+    remaining: 0,
+  })
+  expect(textsIn(server.asked[0]!).at(-1)).toContain('"Look"')
+})
+
 test('what waits for a person is told, and is no failure', async () => {
   const server = await scripted(
     planned('Deploy it'),

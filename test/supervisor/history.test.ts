@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { recent, Transcript } from '../../src/supervisor/history.ts'
 import { type Cue, textsIn } from '../support/scripted-model.ts'
-import { aList, play } from './stage.ts'
+import { aList, completed, planned, play } from './stage.ts'
 
 test('of earlier turns the last 10 messages are sent along, from a message of the user on', async () => {
   const history = Array.from({ length: 31 }, (_, n): ModelMessage => {
@@ -39,6 +39,20 @@ test("a turn that grows too long loses its older half at once, and never the use
   }
   // Cuts are rare: between them the provider's cache holds.
   expect(lengths.filter((length, n) => n > 0 && length < lengths[n - 1]!).length).toBeLessThanOrEqual(8)
+  const oldest = asked.slice(1).map(({ prompt }) => JSON.stringify(prompt[4]))
+  expect(new Set(oldest).size).toBeLessThanOrEqual(8)
+})
+
+test('what a turn gives back for the history is what the user said and the answer, and no more', async () => {
+  const list = await aList()
+  const first = await play(list, [planned('A'), { calls: [completed(1)] }, { text: 'Done.' }])
+  expect(first.result.messages).toEqual([
+    { role: 'user', content: 'Do it' },
+    { role: 'assistant', content: 'Done.' },
+  ])
+  const how = { history: first.result.messages }
+  const { asked } = await play(list, [{ text: 'Hi' }], { planning: false, how, message: { id: 'm2', content: 'And?' } })
+  expect(textsIn(asked[0]!)).toEqual(['Do it', 'Done.', 'And?'])
 })
 
 /** A conversation as it may have been kept: with tools, called one or several at a time. */
