@@ -81,7 +81,7 @@ function taskFrom(entry: Payload, words: Words): HostTask | undefined {
 }
 
 /** Entries of the same name are told apart by their number. */
-function apart(tasks: readonly HostTask[]): HostTask[] {
+export function apart(tasks: readonly HostTask[]): HostTask[] {
   const seen = new Map<string, number>()
   return tasks.map(task => {
     const count = (seen.get(task.key) ?? 0) + 1

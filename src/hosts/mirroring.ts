@@ -6,6 +6,7 @@ import { type PlanItem, planItem, type Turn } from '../plans/record.ts'
 import { currentTurn, itemsOf } from '../plans/turns.ts'
 import { addItems, finishItem } from '../plans/work.ts'
 import type { Host, HostTask } from './event.ts'
+import { apart } from './hearing.ts'
 
 /**
  * Brings the plan in step with the list that the host keeps itself: each of its
@@ -18,7 +19,7 @@ export async function mirror(
   told: readonly HostTask[],
   whole: boolean,
 ): Promise<Problem | undefined> {
-  const tasks = told.slice(0, MOST).map(plain)
+  const tasks = apart(told.slice(0, MOST).map(plain))
   const known = await mirrored(caller, host)
   await add(
     caller,

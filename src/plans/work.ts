@@ -20,7 +20,8 @@ export async function addItems(caller: Caller, items: readonly NewItem[]): Promi
   const seen = new Map<string, number>()
   const drafts = items.map(item => {
     const words = [of.id, item.title, item.context ?? '', item.completionCriteria ?? '', item.agentType ?? '']
-    const key = digest(JSON.stringify(words))
+    // Two tasks of a host's list may have the same words.
+    const key = digest(JSON.stringify(item.mirrors === undefined ? words : [...words, item.mirrors]))
     // The same item twice in one batch is meant twice.
     const times = (seen.get(key) ?? 0) + 1
     seen.set(key, times)

@@ -61,6 +61,22 @@ describe("Claude Code's own tasks are items of the plan", () => {
     expect(await brief(hooked)).toEqual(['pending One', 'completed Two'])
   })
 
+  test('and two of the same words are two', async () => {
+    const hooked = session()
+    for (const id of ['1', '2']) await hooked.tell('TaskCreated', created(id, 'Run the tests'))
+    await hooked.tell('TaskCompleted', created('1', 'Run the tests'))
+    expect(await brief(hooked)).toEqual(['completed Run the tests', 'pending Run the tests'])
+    await hooked.tell('TaskCompleted', created('2', 'Run the tests'))
+    expect(await hooked.tell('Stop')).toBe('')
+  })
+
+  test('and a status that means something to JavaScript alone is none', async () => {
+    const hooked = session()
+    await hooked.tell('TaskCreated', created('1', 'One'))
+    await hooked.tell('PostToolUse', updated('1', { status: 'constructor', subject: 'Two' }))
+    expect(await brief(hooked)).toEqual(['pending One'])
+  })
+
   test('and are cut to what a plan takes', async () => {
     const hooked = session()
     const long = `${'x'.repeat(499)}\u{1f600}${'y'.repeat(40_000)}`
@@ -106,6 +122,20 @@ describe('a list that the host writes anew each time', () => {
       'cancelled Three',
       'pending Four',
     ])
+  })
+
+  test('may have the same words twice, and no item is left over when both are done', async () => {
+    const hooked = session()
+    await hooked.tell(
+      'PostToolUse',
+      written(['Run the tests', 'pending'], ['Mend it', 'pending'], ['Run the tests', 'pending']),
+    )
+    expect(await brief(hooked)).toHaveLength(3)
+    const done: [string, string] = ['Run the tests', 'completed']
+    await hooked.tell('PostToolUse', written(done, ['Mend it', 'in_progress'], ['Run the tests', 'pending']))
+    expect(await brief(hooked)).toEqual(['completed Run the tests', 'in_progress Mend it', 'pending Run the tests'])
+    await hooked.tell('PostToolUse', written(done, ['Mend it', 'completed'], done))
+    expect(await hooked.tell('Stop')).toBe('')
   })
 
   test('may have what was done to be done again', async () => {

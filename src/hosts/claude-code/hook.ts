@@ -77,16 +77,16 @@ function oneTask(payload: Payload, status: 'pending' | 'completed'): HostEvent |
 }
 
 /** What a task of its own list can be, in the words of the plan. */
-export const STATUSES: Readonly<Record<string, HostTask['status']>> = {
-  pending: 'pending',
-  in_progress: 'in_progress',
-  completed: 'completed',
-  deleted: 'cancelled',
-}
+export const STATUSES: ReadonlyMap<unknown, HostTask['status']> = new Map([
+  ['pending', 'pending'],
+  ['in_progress', 'in_progress'],
+  ['completed', 'completed'],
+  ['deleted', 'cancelled'],
+])
 
 function updated(input: Payload): HostEvent | undefined {
   const key = text(input['taskId'])
-  const status = STATUSES[String(input['status'])]
+  const status = STATUSES.get(input['status'])
   if (key === undefined || !status) return undefined
   return { type: 'listed', whole: false, tasks: [{ key, title: text(input['subject']) ?? '', status }] }
 }
@@ -94,5 +94,5 @@ function updated(input: Payload): HostEvent | undefined {
 function written(todo: unknown): HostTask[] {
   const { content, status } = record(todo)
   const title = text(content)
-  return title === undefined ? [] : [{ key: title, title, status: STATUSES[String(status)] ?? 'pending' }]
+  return title === undefined ? [] : [{ key: title, title, status: STATUSES.get(status) ?? 'pending' }]
 }

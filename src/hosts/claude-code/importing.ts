@@ -74,7 +74,7 @@ function taskIn(file: string): HostTask[] {
   const { id, subject, description, status } = parsed(file)
   const key = text(id)
   const title = text(subject)
-  const known = STATUSES[String(status)]
+  const known = STATUSES.get(status)
   return key === undefined || title === undefined || !known
     ? []
     : [{ key, title, context: text(description), status: known }]
