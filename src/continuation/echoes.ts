@@ -3,14 +3,15 @@ import type { SessionState, Signal } from './signals.ts'
 /**
  * Whether a message is only told again: hosts go on updating messages after a
  * session has come to rest. One that does not say when it was created is taken
- * for that within `grace` milliseconds of the rest.
+ * for that within `grace` milliseconds of the rest. Where the clock has gone
+ * back since, nothing shows what is old: nobody is passed over for that.
  */
 export function isEcho(
   { restedAt }: SessionState,
   { at, createdAt }: { readonly at: number; readonly createdAt?: number | undefined },
   grace: number,
 ): boolean {
-  if (restedAt === null) return false
+  if (restedAt === null || at < restedAt) return false
   return createdAt === undefined ? at - restedAt < grace : createdAt <= restedAt
 }
 

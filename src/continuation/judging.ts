@@ -83,7 +83,8 @@ export function judge(standing: Standing, facts: Facts, config: TodoContinuation
   const fruitless = before && !hasProgressed(before, facts.work) ? standing.fruitless + 1 : 0
   if (fruitless >= config.maxFruitless && fruitless > 0) return { go: false, why: 'fruitless' }
   if (injections >= config.maxInjections) return { go: false, why: 'budget' }
-  const unhurried = fruitless === 0 || injectedAt === null || facts.atOnce
+  // Later than now: the clock has gone back, and would have it wait until it is there again.
+  const unhurried = fruitless === 0 || injectedAt === null || injectedAt > at || facts.atOnce
   const until = unhurried ? at : injectedAt + COOLDOWN_MS * 2 ** (fruitless - 1)
   return until > at ? { go: false, why: 'cooling', until } : { go: true, fruitless }
 }

@@ -24,9 +24,13 @@ export function buildContinuationPrompt(
   return `${CONTINUATION_PROMPT}\n\n[Status: ${completed}/${total} completed, ${remaining} remaining]${coming}`
 }
 
-/** Whether a message is one of ours, and not the user's. Hosts may put words of their own in front. */
+/**
+ * Whether a message is one of ours, and not the user's. Hosts may put words of
+ * their own in front; but a user who has the mark in a sentence is the user.
+ */
 export function isOurs(text: string): boolean {
-  return text.slice(0, 2000).includes(MARK)
+  const start = text.slice(0, 2000)
+  return start.startsWith(MARK) || start.includes(`${MARK}\n`) || start.includes(`${MARK}\r\n`)
 }
 
 const LONGEST = 200

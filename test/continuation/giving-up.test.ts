@@ -30,6 +30,12 @@ describe('a session that makes no progress', () => {
     expect(one.answer(7000)).toEqual(['toast', 'wake'])
   })
 
+  test('is not made to wait until a clock that was put back is there again', () => {
+    const one = desk(it => (it.run(3_600_000), it.sent(3_600_100)))
+    expect(one.run(5_000)).toContain('inject')
+    expect(one.state.standing.fruitless).toBe(1)
+  })
+
   test('gets no further by using tools, rewording its items or moving them about', () => {
     const one = desk(it => it.run(0))
     one.sent(2000)

@@ -18,6 +18,8 @@ describe('the echo of an old message', () => {
   const genuine: Readonly<Record<string, Signal>> = {
     'created after the stop, within the grace period': { type: 'user_message', at: 150, createdAt: 101 },
     'that does not say when, after the grace period': { type: 'user_message', at: 600 },
+    'created after the clock was put back': { type: 'user_message', at: 51, createdAt: 50 },
+    'of the assistant, created after that': { type: 'assistant_message', at: 51, createdAt: 50 },
   }
   test.each(Object.entries(genuine))('is not to be confused with one %s', (_, signal) => {
     const one = desk(it => (it.idle(100), it.answer(100)))
@@ -48,6 +50,16 @@ describe('our own messages', () => {
     expect(prompt).toContain('[Status: 1/3 completed, 2 remaining]')
     expect(prompt).toMatch(/approves nothing/)
     expect(prompt).toMatch(/blocked.*what is needed.*stop/)
+  })
+
+  test('are known whatever a host puts before them, and a user who quotes the mark is the user', () => {
+    const prompt = buildContinuationPrompt(1, 3, 2)
+    for (const before of ['', 'Stop hook feedback:\n', '<hook_prompt id="1">', `Error from "sh -c": `])
+      expect(isOurs(`${before}${prompt}`), before).toBe(true)
+    expect(isOurs(prompt.replaceAll('\n', '\r\n'))).toBe(true)
+    const mark = prompt.split('\n')[0]!
+    for (const text of [`What does ${mark} mean?`, `Stop this: ${mark}`, mark.slice(0, -1)])
+      expect(isOurs(text), text).toBe(false)
   })
 
   const own: Readonly<Record<string, Partial<Extract<Signal, { type: 'user_message' }>>>> = {

@@ -67,6 +67,13 @@ describe('a session that stops with work left', () => {
     expect(await hooked.tell('Stop')).toContain(MARK)
   })
 
+  test('is the user’s again though the user asks about our message by its mark', async () => {
+    const hooked = await planned('One')
+    for (const _ of [1, 2, 3, 4]) await hooked.tell('Stop')
+    await hooked.tell('UserPromptSubmit', { prompt: `What is this ${MARK} that I keep seeing? Go on.` })
+    expect(await hooked.tell('Stop')).toContain(MARK)
+  })
+
   test('that makes progress is sent on as often as it takes', async () => {
     const hooked = await planned('1', '2', '3', '4', '5', '6')
     for (const item of ['1', '2', '3', '4', '5', '6']) {
