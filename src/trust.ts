@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { digest } from './core/id.ts'
+import { stateFile } from './core/state-file.ts'
 
 /**
  * Whose commands we run. A store may hold check commands, and a folder that was
@@ -83,6 +84,5 @@ function known(): string[] {
 }
 
 function file(): string {
-  const home = process.env['HOME'] ?? process.getBuiltinModule('node:os').homedir()
-  return join(process.env['XDG_STATE_HOME'] || join(home, '.local/state'), 'punchlist/trusted')
+  return stateFile('trusted')
 }

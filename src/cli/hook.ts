@@ -7,7 +7,7 @@ import { StoreDoor } from '../open.ts'
 import { findWorkspace } from '../workspace.ts'
 import { callerFor, isName } from './scope.ts'
 
-/** What is larger than this is no event; a host may send whole files along. */
+/** What is larger than this is not read; a host may send whole files along. */
 const LARGEST = 8 * 1024 * 1024
 
 /** How long a hook waits for another process that is writing: a host waits for the hook. */
@@ -22,16 +22,20 @@ type Environment = Readonly<Record<string, string | undefined>>
 export async function hook(name: string, env: Environment, cwd: string): Promise<Answer> {
   let told: Told | undefined
   try {
-    const payload = parsed(standardInput())
+    const payload = payloadFrom(standardInput())
     const host = payload && (await hostFor(name, env, payload))
     if (payload && !host) throw new Error(`There is no host ${JSON.stringify(name.slice(0, 40))}`)
     told = host && readable(within(host, host.read(payload), env))
     return host && told ? await answer(host, told, payload, env, cwd) : {}
   } catch (error) {
-    const { noteFailure } = await import('../hosts/failing.ts')
-    noteFailure(name, told?.event.type, error)
+    await failed(name, told?.event.type, error)
     return {}
   }
+}
+
+async function failed(host: string, event: string | undefined, error: unknown): Promise<void> {
+  const { noteFailure } = await import('../hosts/failing.ts')
+  noteFailure(host, event, error)
 }
 
 async function hostFor(name: string, env: Environment, payload: Record<string, unknown>): Promise<Host | undefined> {
@@ -46,11 +50,7 @@ async function answer(
   cwd: string,
 ): Promise<Answer> {
   const folder = [host.folderFrom && env[host.folderFrom], told.cwd].find(one => one && existsSync(one)) ?? cwd
-  if (host.announces) {
-    const { announce, retire } = await import('../hosts/sessions.ts')
-    if (told.event.type === 'ended') retire(host.name, told.session)
-    else if (told.event.type === 'started' || told.event.type === 'spoke') announce(host.name, told.session, folder)
-  }
+  if (host.announces) await announced(host, told, folder)
   const given = (key: string) => env[`PUNCHLIST_${key}`] || undefined
   const workspace = await findWorkspace({ cwd: folder, root: given('ROOT'), store: given('STORE') })
   const file = workspace.store.startsWith('sqlite:') ? workspace.store.slice('sqlite:'.length) : undefined
@@ -72,6 +72,17 @@ async function answer(
   }
 }
 
+/** For the server that the same host starts. Where it cannot be written down, the session is judged all the same. */
+async function announced({ name }: Host, { session, event }: Told, folder: string): Promise<void> {
+  const { announce, retire } = await import('../hosts/sessions.ts')
+  try {
+    if (event.type === 'ended') retire(name, session)
+    else if (event.type === 'started' || event.type === 'spoke') announce(name, session, folder)
+  } catch (error) {
+    await failed(name, event.type, error)
+  }
+}
+
 /** A conversation that was named for everything that is started there is the server's as well, and so the hook's. */
 function within({ sheds = false }: Host, told: Told | undefined, env: Environment): Told | undefined {
   const named = conversationNamed(env)
@@ -83,12 +94,18 @@ function readable(told: Told | undefined): Told | undefined {
   return told && told.session !== '' && isName(told.session) ? told : undefined
 }
 
-function parsed(text: string): Record<string, unknown> | undefined {
+/** Undefined where nothing was sent. */
+function payloadFrom(sent: string): Record<string, unknown> | undefined {
+  if (sent.trim() === '') return undefined
+  const json = parsed(sent)
+  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>
+  // Not the parser's own words: they quote what was sent, which is nobody's to write down.
+  throw new Error('What was sent is no event')
+}
+
+function parsed(text: string): unknown {
   try {
-    const json: unknown = JSON.parse(text)
-    return typeof json === 'object' && json !== null && !Array.isArray(json)
-      ? (json as Record<string, unknown>)
-      : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }
@@ -100,7 +117,8 @@ function standardInput(): string {
   const chunk = Buffer.allocUnsafe(64 * 1024)
   for (let size = 0; ; ) {
     const count = readSome(chunk)
-    if (count === 0) return size > LARGEST ? '' : Buffer.concat(chunks).toString('utf8')
+    if (count === 0 && size > LARGEST) throw new Error(`What was sent is larger than ${LARGEST} bytes`)
+    if (count === 0) return Buffer.concat(chunks).toString('utf8')
     size += count
     if (size <= LARGEST) chunks.push(Buffer.from(chunk.subarray(0, count)))
   }

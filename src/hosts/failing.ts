@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { stateFile } from '../core/state-file.ts'
 import { redacted } from '../core/text.ts'
-import { stateFile } from './state.ts'
 
 const LARGEST = 256 * 1024
 

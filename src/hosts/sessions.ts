@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { stateFile } from './state.ts'
+import { stateFile } from '../core/state-file.ts'
 
 /** A session as its host's hook announced it. */
 interface Announced {
   readonly session: string
   readonly cwd: string
-  /** The processes above the hook, the nearest first: the host is among them. */
-  readonly processes: readonly number[]
+  /** The processes above the hook, the nearest first, up to the host's own. */
+  readonly processes: readonly string[]
 }
 
 const KEPT_MS = 7 * 24 * 3_600_000
@@ -22,7 +22,7 @@ export function announce(host: string, session: string, cwd: string): void {
   const folder = sessionsFolder()
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, fileOf(host, session))
-  const text = JSON.stringify({ session, cwd, processes: ancestors() } satisfies Announced)
+  const text = JSON.stringify({ session, cwd, processes: ofHost(ancestors()) } satisfies Announced)
   const beside = `${file}.${process.pid}`
   writeFileSync(beside, text, { mode: 0o600 })
   renameSync(beside, file)
@@ -39,9 +39,9 @@ export function retire(host: string, session: string): void {
 
 /** The session whose host also started this process; undefined where none has been announced. */
 export function announcedSession(): Pick<Announced, 'session' | 'cwd'> | undefined {
-  const above = ancestors()
+  const above = ancestors().map(({ key }) => key)
   const near = ({ processes }: Announced) => {
-    const places = processes.map(id => above.indexOf(id)).filter(place => place !== -1)
+    const places = processes.map(key => above.indexOf(key)).filter(place => place !== -1)
     return places.length > 0 ? Math.min(...places) : Number.POSITIVE_INFINITY
   }
   const found = announcements().map(({ at, ...one }) => ({ ...one, at, distance: near(one) }))
@@ -86,24 +86,40 @@ function sessionsFolder(): string {
   return stateFile('sessions')
 }
 
+/**
+ * Up to the shell that the host was typed into: what that shell or the terminal
+ * starts besides is not the host's. Shells nearer than the host run the hook.
+ */
+function ofHost(above: readonly Process[]): string[] {
+  const host = above.findIndex(({ name }) => !SHELLS.has(name))
+  const shell = above.findIndex(({ name }, place) => place > host && SHELLS.has(name))
+  return above.slice(0, host === -1 || shell === -1 ? undefined : shell).map(({ key }) => key)
+}
+
+const SHELLS = new Set(['sh', 'bash', 'dash', 'ash', 'busybox', 'zsh', 'fish', 'ksh', 'tcsh', 'csh', 'nu', 'pwsh'])
+
+interface Process {
+  /** With the time that it was started at, where that can be known: numbers are given out again. */
+  readonly key: string
+  readonly name: string
+  readonly parent: number
+}
+
 /** Process 1 and what stands directly below it are everybody's. */
-function ancestors(): number[] {
-  const found: number[] = []
-  for (let id = process.ppid; id > 1 && found.length < 8; ) {
-    found.push(id)
-    const above = parentOf(id)
-    if (above === undefined) break
-    id = above
-  }
+function ancestors(): Process[] {
+  const found: Process[] = []
+  for (let id = process.ppid; id > 1 && found.length < 8; id = found.at(-1)!.parent) found.push(processOf(id))
   return found
 }
 
-function parentOf(id: number): number | undefined {
+function processOf(id: number): Process {
   try {
     // The second field is the program's name in brackets, which may hold anything.
     const stat = readFileSync(`/proc/${id}/stat`, 'utf8')
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    const [open, close] = [stat.indexOf('('), stat.lastIndexOf(')')]
+    const fields = stat.slice(close + 2).split(' ')
+    return { key: `${id}:${fields[19]}`, name: stat.slice(open + 1, close), parent: Number(fields[1]) }
   } catch {
-    return undefined
+    return { key: String(id), name: '', parent: 0 }
   }
 }

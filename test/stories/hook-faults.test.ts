@@ -1,8 +1,9 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { stateFile } from '../../src/core/state-file.ts'
 import { claudeCode } from '../../src/hosts/claude-code/hook.ts'
 import { answer, ended, start } from '../support/cli.ts'
 import { Hooked } from '../support/hooked.ts'
@@ -41,6 +42,20 @@ describe('a hook that can do nothing lets the host go, silently', () => {
     for (const host of ['nobody', 'constructor', '../claude-code']) {
       expect(await hooked.send(JSON.stringify(stop), host), host).toEqual(SILENT)
     }
+  })
+
+  test('and what it was sent that is no event is in the log, without a word of it', async () => {
+    const home = scratch()
+    const hooked = await planned({ HOME: home })
+    for (const input of ['', ' \n', 'my secret', '[]', `{"pad":"${'x'.repeat(9 * 1024 * 1024)}"}`]) {
+      expect(await hooked.send(input)).toEqual(SILENT)
+    }
+    const told = readFileSync(join(home, '.local/state/punchlist/hook.log'), 'utf8').trim().split('\n')
+    expect(told.map(line => (JSON.parse(line) as { error: string }).error)).toEqual([
+      'What was sent is no event',
+      'What was sent is no event',
+      expect.stringContaining('larger than'),
+    ])
   })
 
   test('with fields of the wrong kind it uses what can be used', async () => {
@@ -97,6 +112,24 @@ describe('a hook that can do nothing lets the host go, silently', () => {
     writeFileSync(join(hooked.cwd, '.punchlist/punchlist.db'), 'x'.repeat(8192))
     expect(await hooked.raw({ hook_event_name: 'Stop' })).toEqual(SILENT)
   })
+})
+
+test('a session is judged though it cannot be written down which one it is', async () => {
+  const home = scratch()
+  writeFileSync(join(home, '.local'), 'a file')
+  const hooked = await planned({ HOME: home })
+  const said = { session_id: 'session-1', cwd: hooked.cwd, hook_event_name: 'BeforeAgent', prompt: 'go on' }
+  expect((await hooked.send(JSON.stringify(said), 'gemini')).stdout).toContain('1. pending \\"One\\"')
+})
+
+test('the log is never in the workspace, wherever the environment says that it should be', async () => {
+  const { cwd } = await planned()
+  const before = readdirSync(cwd)
+  const home = scratch()
+  expect(await new Hooked(cwd, 'session-1', { HOME: home, XDG_STATE_HOME: 'state' }).send('no event')).toEqual(SILENT)
+  expect(readdirSync(join(home, '.local/state/punchlist'))).toEqual(['hook.log'])
+  expect(readdirSync(cwd)).toEqual(before)
+  expect(isAbsolute(stateFile('hook.log', { HOME: '' }))).toBe(true)
 })
 
 test('killed at any moment, it has written down before what it says: no budget is spent twice, none is lost', async () => {

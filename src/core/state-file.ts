@@ -1,0 +1,16 @@
+import { isAbsolute, join } from 'node:path'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** A file of this user's, about this machine, outside of every workspace. */
+export function stateFile(name: string, env: Environment = process.env): string {
+  const named = env['XDG_STATE_HOME']
+  // One that depends on where one is would leave its files in workspaces, or take what lies there for its own.
+  return join(named && isAbsolute(named) ? named : join(homeFolder(env), '.local/state'), 'punchlist', name)
+}
+
+/** The folder of this user: what the environment says, where it says anything. */
+export function homeFolder(env: Environment): string {
+  // `homedir()` would believe an empty variable.
+  return env['HOME'] || process.getBuiltinModule('node:os').userInfo().homedir
+}
