@@ -25,7 +25,7 @@ export async function examine(
     well('workspace', workspace.root),
     well('node', process.version),
     ...(await wardsOf(workspace, trusted)),
-    ...(await hostsOf(workspace)),
+    ...(await hostsOf(workspace, fix)),
   ]
   if (file !== undefined && file !== ':memory:' && !existsSync(file)) {
     return [...about, well('store', `${file} is not there yet; the first write makes it`)]
@@ -97,9 +97,9 @@ async function wardsOf({ wards, root }: Workspace, trusted: boolean): Promise<Ch
 }
 
 /** Whether the hosts that are wired here will call us. */
-async function hostsOf({ here }: Workspace): Promise<Check[]> {
+async function hostsOf({ here }: Workspace, fix: boolean): Promise<Check[]> {
   const { checkHosts } = await import('./hosts/install/checking.ts')
-  return (await checkHosts(here, process.env)).map(one => ({ ...one, fixed: false }))
+  return await checkHosts(here, process.env, fix)
 }
 
 /** Every stored record must satisfy its own status: another program may have written some. */

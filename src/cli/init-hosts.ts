@@ -1,8 +1,8 @@
 import { harmless, harmlessLine } from '../core/text.ts'
-import type { Level } from '../hosts/install/command.ts'
+import { INSTALLING, type Level } from '../hosts/install/command.ts'
 import type { Where, Wiring } from '../hosts/install/host.ts'
 import { type Installed, installed, previewed } from '../hosts/install/installing.ts'
-import { onPath } from '../hosts/install/path.ts'
+import { isFound } from '../hosts/install/path.ts'
 import { surroundings } from '../hosts/install/surroundings.ts'
 import { wiringsFor } from '../hosts/install/wirings.ts'
 import { findWorkspace, type WorkspaceWish } from '../workspace.ts'
@@ -34,8 +34,9 @@ export async function wire(wish: HostsWish, at: WorkspaceWish, { terminal, env }
   const answer = { hosts: wirings.map(({ host }) => host), level }
   if (preview.files.length === 0) return { ...answer, ...preview, written: false }
   const asks = terminal.interactive && !wish.yes && !wish.dryRun && !wish.json
-  if (!wish.json && (asks || wish.dryRun)) terminal.out(harmless(preview.diff))
-  else if (!wish.json) terminal.err(harmless(preview.diff))
+  const shown = harmless(preview.diff.replace(/\r$/gm, ''))
+  if (!wish.json && (asks || wish.dryRun)) terminal.out(shown)
+  else if (!wish.json) terminal.err(shown)
   if (wish.dryRun || (asks && !/^y(?:es)?$/i.test((await terminal.ask('Write this? [y/N] '))?.trim() ?? '')))
     return { ...answer, ...preview, written: false }
   const done = installed(wirings, where, wish.remove)
@@ -53,9 +54,9 @@ export function shownWiring({ files, notes, written, hosts, level }: WiredAnswer
 }
 
 function advice(wirings: readonly Wiring[], where: Where): string[] {
-  const missing = onPath('punchlist', where.env) === undefined && where.level === 'user'
+  const place = where.level === 'user' ? 'not on PATH' : 'neither in node_modules nor on PATH'
   return [
     ...wirings.flatMap(({ after }) => after ?? []),
-    ...(missing ? ['punchlist is not on PATH, so nothing will be called: npm install --global punchlist'] : []),
+    ...(isFound(where) ? [] : [`punchlist is ${place}, so nothing will be called: ${INSTALLING[where.level]}`]),
   ]
 }

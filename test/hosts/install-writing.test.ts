@@ -2,9 +2,20 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { unifiedDiff } from '../../src/hosts/install/diff.ts'
-import type { Plan } from '../../src/hosts/install/planning.ts'
+import type { Change, Plan } from '../../src/hosts/install/planning.ts'
 import { carryOut } from '../../src/hosts/install/writing.ts'
 import { scratch } from '../support/scratch.ts'
+
+function planOf(changes: readonly Omit<Change, 'mode' | 'theirs'>[]): Plan {
+  const folder = scratch()
+  const originals = { folder: join(folder, 'originals'), root: folder }
+  return {
+    changes: changes.map(change => ({ ...change, theirs: change.before, mode: 0o666 })),
+    places: [],
+    originals,
+    notes: [],
+  }
+}
 
 test('a file that another program writes meanwhile is planned anew, and nothing of it is lost', () => {
   const root = scratch()
@@ -15,7 +26,7 @@ test('a file that another program writes meanwhile is planned anew, and nothing 
     const before = readFileSync(file, 'utf8')
     if (rival) writeFileSync(file, 'a\nb\n')
     rival = false
-    return { changes: [{ root, file, before, after: `${before}ours\n` }], notes: [] }
+    return planOf([{ root, file, before, after: `${before}ours\n` }])
   }
   carryOut(plan)
   expect(readFileSync(file, 'utf8')).toBe('a\nb\nours\n')
@@ -30,7 +41,7 @@ test('a file that appears meanwhile is not overwritten', () => {
     const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
     if (rival) writeFileSync(file, 'theirs')
     rival = false
-    return { changes: before === undefined ? [{ root, file, before, after: 'ours' }] : [], notes: [] }
+    return planOf(before === undefined ? [{ root, file, before, after: 'ours' }] : [])
   }
   carryOut(plan)
   expect(readFileSync(file, 'utf8')).toBe('theirs')
@@ -45,7 +56,7 @@ test('what is prepared by somebody else who is still at it is waited for, and re
   const plan = (): Plan => {
     // The other one is done when we have asked three times.
     if (++asked === 3) writeFileSync(file, 'theirs')
-    return { changes: existsSync(file) ? [] : [{ root, file, before: undefined, after: 'ours' }], notes: [] }
+    return planOf(existsSync(file) ? [] : [{ root, file, before: undefined, after: 'ours' }])
   }
   carryOut(plan)
   expect(asked).toBe(3)

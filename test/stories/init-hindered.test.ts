@@ -59,6 +59,29 @@ describe('killed at any point', () => {
   })
 })
 
+test('what one that was killed has left is gone after the next, or after doctor --fix', async () => {
+  const { cwd, around, init, tree } = place()
+  write(cwd, THEIRS)
+  const before = tree()
+  await init('codex')
+  const left = { '.codex/.hooks.json.punchlist-new': '{', '.agents/skills/punchlist/.SKILL.md.punchlist-new': '' }
+  write(cwd, left)
+  age(cwd)
+  await init('codex', '--remove')
+  expect(tree()).toEqual(before)
+
+  write(cwd, left)
+  const checks = async (...args: string[]) =>
+    JSON.parse((await punchlist(['--json', 'doctor', ...args], around)).stdout)
+  const ofInit = ({ checks: all }: { checks: { check: string }[] }) =>
+    all.filter(({ check }) => check === 'left by init')
+  expect(ofInit(await checks())).toEqual([])
+  age(cwd)
+  expect(ofInit(await checks())).toMatchObject([{ ok: false, hint: 'Run: punchlist doctor --fix' }])
+  expect(ofInit(await checks('--fix'))).toMatchObject([{ ok: true, fixed: true }])
+  expect(tree()).toEqual(before)
+})
+
 /** As if some time had passed: what a killed one has left is then nobody's. */
 function age(folder: string): void {
   const left = Object.keys(treeOf(folder)).filter(path => path.endsWith('.punchlist-new'))

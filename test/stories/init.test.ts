@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { WIRINGS } from '../../src/hosts/install/wirings.ts'
 import { answer, punchlist, refusal } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
-import { place, write } from '../support/wiring.ts'
+import { place, type Wired, write } from '../support/wiring.ts'
 
 const every = WIRINGS.flatMap(({ host, levels }) =>
   levels.map((level): [string, string[]] => [`${host} ${level}`, [host, ...(level === 'user' ? ['--user'] : [])]]),
@@ -146,6 +146,37 @@ describe('what is there', () => {
     expect(tree()).toEqual(before)
   })
 
+  test('is kept as it was in a copy that nobody else can read, until it is so again', async () => {
+    const { cwd, home, init, tree } = place()
+    write(cwd, THEIRS)
+    const before = tree()
+    const { notes } = await init('codex')
+    const copies = join(home, '.local/state/punchlist/originals')
+    const copy = readdirSync(copies).find(name => name.startsWith('config.toml'))
+    expect(notes.join()).toContain(`config.toml as it was: ${join(copies, copy!)}`)
+    expect(readFileSync(join(copies, copy!), 'utf8')).toBe(THEIRS['.codex/config.toml'])
+    expect(statSync(join(copies, copy!)).mode & 0o777).toBe(0o600)
+    writeFileSync(
+      join(cwd, '.codex/config.toml'),
+      `${readFileSync(join(cwd, '.codex/config.toml'), 'utf8')}# later\r\n`,
+    )
+    await init('codex', '--remove')
+    expect(readFileSync(join(copies, copy!), 'utf8')).toContain('[mcp_servers.punchlist]')
+    expect(readdirSync(copies)).toEqual([copy])
+    write(cwd, { '.codex/config.toml': THEIRS['.codex/config.toml'] })
+    await init('codex')
+    await init('codex', '--remove')
+    expect(tree()).toEqual(before)
+  })
+
+  test('is changed though no copy can be kept, and that is told', async () => {
+    const { cwd, home, init } = place()
+    write(cwd, { 'AGENTS.md': '# Rules\n' })
+    write(home, { '.local': 'a file' })
+    expect((await init('codex')).notes.join()).toContain('no copies were kept')
+    expect(readFileSync(join(cwd, 'AGENTS.md'), 'utf8')).toContain('punchlist')
+  })
+
   test('keeps its permissions', async () => {
     const { cwd, init } = place()
     write(cwd, { '.codex/config.toml': 'model = "x"\n' })
@@ -153,6 +184,14 @@ describe('what is there', () => {
     chmodSync(file, 0o600)
     await init('codex')
     expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  test('and what is made for the user alone is read by nobody else: the host will put keys there', async () => {
+    const { cwd, home, init } = place()
+    await init('claude-code')
+    await init('claude-code', '--user')
+    expect(statSync(join(home, '.claude.json')).mode & 0o777).toBe(0o600)
+    expect(statSync(join(cwd, '.mcp.json')).mode & 0o077).not.toBe(0)
   })
 })
 
@@ -205,6 +244,32 @@ test('a script that asks for it gets it: the diff goes where nobody parses', asy
   expect(stderr).toContain(`+++ ${join(cwd, '.mcp.json')}`)
   expect(stdout).toContain(`made ${join(cwd, '.mcp.json')}`)
   expect(stdout).not.toContain('+++')
+})
+
+test('a diff shows lines as they look, whatever they end with', async () => {
+  const { cwd, around } = place()
+  write(cwd, { 'AGENTS.md': '# Rules\r\n\r\nBe kind.\r\n' })
+  const { stdout } = await punchlist(['init', 'codex', '--dry-run'], around)
+  expect(stdout).toContain('\n Be kind.\n')
+  expect(stdout).not.toContain('\\u{d}')
+})
+
+test('somebody who has punchlist only for the moment is told that hosts will not find it', async () => {
+  const { cwd, home } = place()
+  const passing = join(scratch(), '_npx/1/node_modules/.bin')
+  write(passing, { punchlist: '' })
+  chmodSync(join(passing, 'punchlist'), 0o755)
+  const env = { HOME: home, PATH: `${passing}:/usr/bin:/bin`, npm_config_user_agent: 'npm/11' }
+  const told = async (...args: string[]) =>
+    (await answer<Wired>(['init', 'claude-code', ...args], { cwd, env })).notes.join()
+  expect(await told()).toContain(
+    'neither in node_modules nor on PATH, so nothing will be called: npm install --save-dev',
+  )
+  expect(await told('--user')).toContain('not on PATH, so nothing will be called: npm install --global')
+  await answer(['init', 'claude-code', '--remove'], { cwd, env })
+  write(cwd, { 'node_modules/.bin/punchlist': '' })
+  chmodSync(join(cwd, 'node_modules/.bin/punchlist'), 0o755)
+  expect(await told()).not.toContain('nothing will be called')
 })
 
 test('what looks like a credential is not shown with the lines around a change', async () => {

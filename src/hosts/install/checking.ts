@@ -1,7 +1,7 @@
-import { join } from 'node:path'
-import type { Level } from './command.ts'
+import { INSTALLING, type Level } from './command.ts'
+import { abandoned, beside, clear, type Place } from './holding.ts'
 import type { Where, Wiring } from './host.ts'
-import { isProgram, onPath, programOutside } from './path.ts'
+import { isFound, programOutside } from './path.ts'
 import { refused } from './piece.ts'
 import { readPlain } from './place.ts'
 import { isWired } from './planning.ts'
@@ -14,15 +14,17 @@ export interface HostCheck {
   readonly ok: boolean
   readonly detail: string
   readonly hint: string
+  /** Whether it has been put right just now. */
+  readonly fixed: boolean
 }
 
 /**
  * Whether each host that is wired will really call us. Nothing that lies in the
  * project is run; where no host is wired a few files are looked for, and that is all.
  */
-export async function checkHosts(root: string, env: Where['env']): Promise<HostCheck[]> {
+export async function checkHosts(root: string, env: Where['env'], fix: boolean): Promise<HostCheck[]> {
   const at = surroundings(root, env)
-  const checks: HostCheck[] = []
+  const checks = leftBehind(at, fix)
   const unwired: Wiring[] = []
   for (const wiring of WIRINGS) {
     const levels = (['project', 'user'] as const).filter(level => isWired(wiring, { ...at, level }))
@@ -45,10 +47,11 @@ async function checked(wiring: Wiring, ways: readonly Way[], at: Omit<Where, 'le
   const level = ways.includes('project') ? 'project' : 'user'
   const found = [...hinders, ...((await wiring.hindrances?.({ ...at, level })) ?? [])]
   const known = found.filter(({ hint }) => hint !== '')
-  if (known.length > 0) return known.map(({ detail, hint }) => ({ check: wiring.title, ok: false, detail, hint }))
+  if (known.length > 0)
+    return known.map(({ detail, hint }) => ({ check: wiring.title, ok: false, detail, hint, fixed: false }))
   const told = ways.map(way => SAID[way]).join(', and ')
   const detail = [told, ...(ways.length > 1 ? ['its hooks run more than once'] : []), ...found.map(one => one.detail)]
-  return [{ check: wiring.title, ok: true, detail: detail.join('; '), hint: '' }]
+  return [{ check: wiring.title, ok: true, detail: detail.join('; '), hint: '', fixed: false }]
 }
 
 const SAID: Readonly<Record<Way, string>> = {
@@ -79,15 +82,34 @@ function looked<T>(file: string, look: () => T): T {
   }
 }
 
-function unfound({ level, root, env }: Where): { detail: string; hint: string }[] {
-  const local = level === 'project' && isProgram(join(root, 'node_modules/.bin/punchlist'))
-  if (local || onPath('punchlist', env)) return []
-  const hint = level === 'project' ? 'npm install --save-dev punchlist' : 'npm install --global punchlist'
-  return [{ detail: 'the hooks do not find punchlist, and do nothing', hint: `Run: ${hint}` }]
+function unfound(where: Where): { detail: string; hint: string }[] {
+  if (isFound(where)) return []
+  return [{ detail: 'the hooks do not find punchlist, and do nothing', hint: `Run: ${INSTALLING[where.level]}` }]
 }
 
 function offer(wirings: readonly Wiring[]): HostCheck {
   const names = wirings.map(({ title }) => title).join(', ')
   const detail = `installed and not wired: ${names}; punchlist init ${wirings[0]!.host}`
-  return { check: 'hosts', ok: true, detail, hint: '' }
+  return { check: 'hosts', ok: true, detail, hint: '', fixed: false }
+}
+
+/** What an init that was killed has prepared beside the files of hosts. */
+function leftBehind(at: Omit<Where, 'level'>, fix: boolean): HostCheck[] {
+  const left = abandoned(WIRINGS.flatMap(wiring => placesOf(wiring, at)))
+  if (left.length === 0) return []
+  if (fix) clear(left)
+  const detail = [...new Set(left.map(({ file }) => beside(file)))].join(', ')
+  return [{ check: 'left by init', ok: fix, detail, hint: fix ? '' : 'Run: punchlist doctor --fix', fixed: fix }]
+}
+
+function placesOf(wiring: Wiring, at: Omit<Where, 'level'>): Place[] {
+  return wiring.levels
+    .flatMap(level => wiring.pieces({ ...at, level }))
+    .flatMap(({ root, path }) => {
+      try {
+        return [readPlain(root, path)]
+      } catch {
+        return []
+      }
+    })
 }

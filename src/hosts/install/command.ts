@@ -1,6 +1,12 @@
 /** Whose configuration is written: the project's, which colleagues share, or the user's own. */
 export type Level = 'project' | 'user'
 
+/** How one comes by the program that is run then. */
+export const INSTALLING: Readonly<Record<Level, string>> = {
+  project: 'npm install --save-dev punchlist',
+  user: 'npm install --global punchlist',
+}
+
 /**
  * What the hosts run. Hosts disagree about the shell, so it is always sh.
  *

@@ -1,21 +1,31 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join, sep } from 'node:path'
+import { delimiter, dirname, isAbsolute, join, sep } from 'node:path'
 import type { Where } from './host.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where a program lies that a shell would find by this name; folders that depend on where one is do not count. */
-export function onPath(program: string, env: Environment): string | undefined {
-  return places(program, env).find(isProgram)
+/** Whether what init writes will find our program: in the project that depends on it, or on PATH. */
+export function isFound({ level, root, env }: Pick<Where, 'level' | 'root' | 'env'>): boolean {
+  const local = level === 'project' && isProgram(join(root, 'node_modules/.bin/punchlist'))
+  return local || places('punchlist', env).some(file => isProgram(file) && !isPassing(file, env))
 }
 
-/** The same, but never one that lies in the project: it may have come with the project. */
+/** What npx and its like put on PATH is there for the one command that they run. */
+function isPassing(file: string, env: Environment): boolean {
+  return env['npm_config_user_agent'] !== undefined && dirname(file).endsWith(join('node_modules', '.bin'))
+}
+
+/**
+ * Where a program lies that a shell would find by this name, but never one in
+ * the project: it may have come with the project. Folders that depend on where
+ * one is do not count.
+ */
 export function programOutside(program: string, { env, root }: Pick<Where, 'env' | 'root'>): string | undefined {
   const inside = realpathSync(root) + sep
   return places(program, env).find(file => isProgram(file) && !realpathSync(file).startsWith(inside))
 }
 
-export function isProgram(file: string): boolean {
+function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)
     return statSync(file).isFile()

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { homeFolder } from '../../core/state-file.ts'
 import type { Where } from './host.ts'
 
 /** Where hosts are wired from: the project, the user's own folder, and this package. */
 export function surroundings(root: string, env: Where['env']): Omit<Where, 'level'> {
-  return { root, env, home: env['HOME'] || homedir(), own: ownFolder() }
+  return { root, env, home: homeFolder(env), own: ownFolder() }
 }
 
 /** The folder of the package, which lies above this file however it was built. */

@@ -3,23 +3,21 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
-  rmdirSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
-import { codeOf, problemFor } from '../../core/disk.ts'
+import { dirname } from 'node:path'
+import { problemFor } from '../../core/disk.ts'
 import { Problem } from '../../core/problem.ts'
+import { beside, clear, hold, removeUpwards } from './holding.ts'
+import { dropCopies, keepCopies } from './originals.ts'
 import type { Change, Plan } from './planning.ts'
 
 const PATIENCE_MS = 10_000
-/** Nobody holds a file that long; whoever did was killed. */
-const ABANDONED_MS = 5000
 
 /**
  * Writes a plan: every file is prepared beside its place, all of them are there
@@ -38,55 +36,17 @@ export function carryOut(plan: () => Plan): Plan {
     const held = hold(wanted.changes)
     try {
       if (held.complete && wanted.changes.every(isUnchanged)) {
+        const copies = keepCopies(wanted.changes, wanted.originals)
         write(wanted.changes)
-        return wanted
+        dropCopies(wanted.changes, wanted.originals)
+        clear(wanted.places)
+        return { ...wanted, notes: [...wanted.notes, ...copies] }
       }
     } finally {
       held.release()
     }
     if (Date.now() > deadline) throw busy(wanted.changes)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20 + Math.random() * 30)
-  }
-}
-
-/** What is prepared for a file, beside it. */
-function beside(file: string): string {
-  return join(dirname(file), `.${basename(file)}.punchlist-new`)
-}
-
-function hold(changes: readonly Change[]): { complete: boolean; release: () => void } {
-  const made: string[] = []
-  const folders: string[] = []
-  const release = () => {
-    for (const file of made) rmSync(file, { force: true })
-    for (const folder of folders.toSorted((a, b) => b.length - a.length)) removeIfEmpty(folder)
-  }
-  try {
-    // Always in the same order, so that two of us cannot wait for each other.
-    for (const { file } of changes.toSorted((a, b) => (a.file < b.file ? -1 : 1))) {
-      const first = mkdirSync(dirname(file), { recursive: true })
-      for (let folder = dirname(file); first !== undefined && folder.startsWith(first); folder = dirname(folder))
-        folders.push(folder)
-      const own = beside(file)
-      if (!claimed(own)) return { complete: false, release }
-      made.push(own)
-    }
-    return { complete: true, release }
-  } catch (error) {
-    release()
-    throw problemFor(error, (error as NodeJS.ErrnoException).path ?? changes[0]!.file)
-  }
-}
-
-function claimed(file: string): boolean {
-  try {
-    closeSync(openSync(file, 'wx', 0o600))
-    return true
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-    const since = statSync(file, { throwIfNoEntry: false })?.mtimeMs
-    if (since !== undefined && Date.now() - since > ABANDONED_MS) rmSync(file, { force: true })
-    return false
   }
 }
 
@@ -97,7 +57,7 @@ function isUnchanged({ file, before }: Change): boolean {
 function write(changes: readonly Change[]): void {
   const done: Change[] = []
   try {
-    for (const change of changes) if (change.after !== undefined) prepare(change.file, change.after)
+    for (const { file, after, mode } of changes) if (after !== undefined) prepare(file, after, mode)
     for (const change of changes) {
       if (change.after === undefined) for (const file of [change.file, beside(change.file)]) rmSync(file)
       else renameSync(beside(change.file), change.file)
@@ -105,13 +65,13 @@ function write(changes: readonly Change[]): void {
       sync(dirname(change.file))
     }
   } catch (error) {
-    for (const { file, before } of done) putBack(file, before)
+    for (const change of done) putBack(change)
     throw problemFor(error, (error as NodeJS.ErrnoException).path ?? changes[0]!.file)
   }
   for (const { file, root, after } of changes) if (after === undefined) removeUpwards(dirname(file), root)
 }
 
-function prepare(file: string, text: string): void {
+function prepare(file: string, text: string, made: number): void {
   const own = beside(file)
   const descriptor = openSync(own, 'r+')
   try {
@@ -122,16 +82,16 @@ function prepare(file: string, text: string): void {
     closeSync(descriptor)
   }
   const mode = statSync(file, { throwIfNoEntry: false })?.mode
-  chmodSync(own, mode === undefined ? 0o666 & ~process.umask() : mode & 0o7777)
+  chmodSync(own, mode === undefined ? made & ~process.umask() : mode & 0o7777)
 }
 
 /** As well as it can be: what went wrong is told either way. */
-function putBack(file: string, before: string | undefined): void {
+function putBack({ file, before, mode }: Change): void {
   try {
     if (before === undefined) rmSync(file, { force: true })
     else {
       if (!existsSync(beside(file))) closeSync(openSync(beside(file), 'wx', 0o600))
-      prepare(file, before)
+      prepare(file, before, mode)
       renameSync(beside(file), file)
     }
   } catch {
@@ -145,20 +105,6 @@ function sync(folder: string): void {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
-  }
-}
-
-/** Folders that only held what was taken out: `.claude/skills/punchlist`, then `.claude/skills` and so on. */
-function removeUpwards(folder: string, root: string): void {
-  if (folder.startsWith(root + sep) && removeIfEmpty(folder)) removeUpwards(dirname(folder), root)
-}
-
-function removeIfEmpty(folder: string): boolean {
-  try {
-    rmdirSync(folder)
-    return true
-  } catch {
-    return false
   }
 }
 
