@@ -4,7 +4,7 @@ import { qualified } from './backlog/names.ts'
 import { judge } from './continuation/judging.ts'
 import { recalled } from './continuation/keeping.ts'
 import { configFrom } from './continuation/settings.ts'
-import { foretold } from './continuation/telling.ts'
+import { foretold, leftBy } from './continuation/telling.ts'
 import type { Event } from './core/event.ts'
 import { wholeNumber } from './core/input.ts'
 import type { Caller } from './core/operation.ts'
@@ -51,6 +51,7 @@ export const status = operation({
           v.object({
             session: v.string(),
             host: nullableText(),
+            endedAt: v.pipe(nullableText(), v.description('when its host closed it; null while it is open')),
             goesOn: v.boolean(),
             why: v.pipe(nullableText(), v.description('why it may stop; null where it goes on')),
             text: v.string(),
@@ -230,9 +231,10 @@ async function continuationOf(caller: Caller, of: Turn) {
   return {
     session: of.conversationId,
     host: row?.host ?? null,
+    endedAt: row?.endedAt ?? null,
     goesOn: judgement.go,
     why: judgement.go ? null : judgement.why,
-    text: foretold(judgement, standing, work, config),
+    text: row?.endedAt ? leftBy(work) : foretold(judgement, standing, work, config),
     injections: standing.injections,
   }
 }

@@ -8,6 +8,11 @@ export function foretold(judgement: Judgement, standing: Standing, work: Work, c
   return REASONS[judgement.why]({ work, standing, config })
 }
 
+/** What is left by a session that its host has closed. */
+export function leftBy({ open, waiting }: Work): string {
+  return `has ended with ${items(open + waiting, 'item')} left, which wait until it is resumed`
+}
+
 interface Known {
   readonly work: Work
   readonly standing: Standing

@@ -12,6 +12,7 @@ interface Status {
   readonly continuation: readonly {
     session: string
     host: string | null
+    endedAt: string | null
     goesOn: boolean
     why: string | null
     text: string
@@ -161,6 +162,19 @@ describe('a session is let go at once', () => {
     expect(await hooked.tell('SubagentStop', { agent_id: 'a1', agent_type: 'explorer' })).toBe('')
     expect(await hooked.tell('Stop')).toContain(MARK)
   })
+})
+
+test('a session that its host has closed is told of as one that has ended, until it is resumed', async () => {
+  const hooked = await planned('One', 'Two')
+  await hooked.tell('Stop')
+  await hooked.tell('SessionEnd', { reason: 'other' })
+  const [ended] = await foretold(hooked)
+  expect(ended).toMatchObject({ goesOn: true, endedAt: expect.any(String) })
+  expect((await punchlist(['status'], { cwd: hooked.cwd })).stdout).toContain('session session-1: has ended with 2 items left')
+  await hooked.tell('SessionStart', { source: 'resume' })
+  expect(await foretold(hooked)).toMatchObject([{ endedAt: null, text: expect.stringContaining('goes on when it stops') }])
+  const { events } = await answer<{ events: { why: string | null }[] }>(['log'], hooked.here)
+  expect(events.slice(-2).map(({ why }) => why)).toEqual(['the session has ended', 'the session has begun'])
 })
 
 describe('punchlist stop and start', () => {
