@@ -177,6 +177,23 @@ test('a session that its host has closed is told of as one that has ended, until
   expect(events.slice(-2).map(({ why }) => why)).toEqual(['the session has ended', 'the session has begun'])
 })
 
+test.each(['codex', 'kimi'])(
+  'a session that the user interrupted in %s is left alone until the user speaks',
+  async host => {
+    const hooked = await planned('One')
+    const tell = async (event: string) => {
+      const sent = { session_id: 'session-1', cwd: hooked.cwd, hook_event_name: event, prompt: 'go on' }
+      const { stdout, stderr } = await hooked.send(JSON.stringify(sent), host)
+      return (stdout + stderr).includes(MARK)
+    }
+    await tell('Interrupt')
+    expect(await tell('Stop')).toBe(false)
+    expect(await foretold(hooked)).toMatchObject([{ why: 'aborted' }])
+    await tell('UserPromptSubmit')
+    expect(await tell('Stop')).toBe(true)
+  },
+)
+
 describe('punchlist stop and start', () => {
   test('switch one session, and it stays so when the user speaks and when it begins again', async () => {
     const hooked = await planned('One')

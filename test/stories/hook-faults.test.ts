@@ -1,10 +1,11 @@
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { stateFile } from '../../src/core/state-file.ts'
 import { claudeCode } from '../../src/hosts/claude-code/hook.ts'
+import { noteFailure } from '../../src/hosts/failing.ts'
 import { answer, ended, start } from '../support/cli.ts'
 import { Hooked } from '../support/hooked.ts'
 import { scratch } from '../support/scratch.ts'
@@ -130,6 +131,24 @@ test('the log is never in the workspace, wherever the environment says that it s
   expect(readdirSync(join(home, '.local/state/punchlist'))).toEqual(['hook.log'])
   expect(readdirSync(cwd)).toEqual(before)
   expect(isAbsolute(stateFile('hook.log', { HOME: '' }))).toBe(true)
+})
+
+test('the log is for its owner alone, holds no credential, and does not grow for ever', () => {
+  const home = scratch()
+  vi.stubEnv('XDG_STATE_HOME', home)
+  noteFailure(
+    'claude-code',
+    'stopping',
+    new Error(`no answer from postgres://me:hunter2@host/db, Bearer ${'a1'.repeat(20)}`),
+  )
+  const file = join(home, 'punchlist/hook.log')
+  expect(readFileSync(file, 'utf8')).toContain('no answer from postgres://me:[redacted]@host/db, Bearer [redacted]')
+  expect([statSync(file).mode & 0o777, statSync(join(home, 'punchlist')).mode & 0o777]).toEqual([0o600, 0o700])
+  writeFileSync(file, 'x'.repeat(300 * 1024))
+  noteFailure('claude-code', undefined, 'something')
+  expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(2)
+  expect(readdirSync(join(home, 'punchlist'))).toEqual(['hook.log', 'hook.log.old'])
+  vi.unstubAllEnvs()
 })
 
 test('killed at any moment, it has written down before what it says: no budget is spent twice, none is lost', async () => {

@@ -147,8 +147,12 @@ describe('doctor', () => {
     const hooks = join(cwd, '.codex/hooks.json')
     program('codex', CODEX('untrusted', hooks))
     expect((await doctor()).of('Codex')).toMatchObject([{ ok: false, hint: expect.stringContaining('/hooks') }])
-    program('codex', CODEX('trusted', hooks))
+    program('codex', `require('node:fs').writeFileSync('asked-here', '')\n${CODEX('trusted', hooks)}`)
     expect((await doctor()).of('Codex')).toMatchObject([{ ok: true, detail: 'is wired for the project' }])
+    // In the project it would read what came with the project.
+    expect([existsSync(join(cwd, 'asked-here')), existsSync(join(home, 'asked-here'))]).toEqual([false, true])
+    program('codex', CODEX('trusted', hooks).replace('enabled: true', 'enabled: false'))
+    expect((await doctor()).of('Codex')).toMatchObject([{ ok: false, detail: expect.stringContaining('not accepted') }])
     write(home, { '.codex/config.toml': '[features]\nhooks = false\n' })
     expect((await doctor()).of('Codex')).toMatchObject([
       { ok: false, detail: expect.stringContaining('features.hooks') },

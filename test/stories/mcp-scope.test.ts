@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -109,27 +109,6 @@ describe('the session that a plan belongs to comes from the host', () => {
     await older.send(JSON.stringify({ ...payload, hook_event_name: 'SessionEnd', session_id: 'newer' }), 'gemini')
     await make(await server(cwd), 'Two')
     expect(await titles(cwd, 'older', env)).toEqual(['Two'])
-  })
-
-  test('and not by the shell that both were typed into', async () => {
-    const cwd = scratch()
-    mkdirSync(join(cwd, '.git'))
-    const started = JSON.stringify({ hook_event_name: 'SessionStart', source: 'startup', cwd, session_id: 'another' })
-    const spawned = (args: string, input: string) =>
-      `require('node:child_process').spawnSync(process.execPath, [${JSON.stringify(PROGRAM)}, ${args}], { input: ${JSON.stringify(input)} })`
-    writeFileSync(join(cwd, 'host.cjs'), spawned("'hook', 'gemini'", started))
-    writeFileSync(
-      join(cwd, 'other.cjs'),
-      `require('node:child_process').spawn(process.execPath, [${JSON.stringify(PROGRAM)}, 'mcp'], { stdio: 'inherit' })`,
-    )
-    const client = new Client({ name: 'test', version: '1' })
-    const env = { PATH: process.env['PATH'] ?? '', HOME: cwd, NODE: process.execPath }
-    const args = ['-c', '"$NODE" host.cjs </dev/null; "$NODE" other.cjs; :']
-    await client.connect(new StdioClientTransport({ command: 'sh', args, cwd, env }))
-    closing.push(() => client.close())
-    await make(client, 'Nobody’s')
-    expect(readdirSync(join(cwd, '.local/state/punchlist/sessions'))).toHaveLength(1)
-    expect(await titles(cwd, 'default', { HOME: cwd })).toEqual(['Nobody’s'])
   })
 
   test('with the folder that its hook announced, where the host starts the server elsewhere', async () => {
