@@ -38,6 +38,9 @@ export const settingsSchema = v.pipe(
         toastDuration: v.optional(count('milliseconds, 900 by default')),
         gracePeriod: v.optional(count('milliseconds, 500 by default')),
         maxFruitless: v.optional(count('injections without progress before giving up, 3 by default')),
+        maxUnshortened: v.optional(
+          count('injections in a row that leave as much open as before, before giving up, 8 by default'),
+        ),
         maxInjections: v.optional(count('injections until the user speaks again, 50 by default')),
         skipAgents: v.optional(
           v.pipe(v.array(v.string()), v.description('agents that only plan; plan and planner by default')),

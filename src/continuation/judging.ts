@@ -12,7 +12,7 @@ export interface Work {
 }
 
 /** Why a session is left alone until somebody speaks. */
-export type Hush = 'aborted' | 'error' | 'fruitless' | 'budget'
+export type Hush = 'aborted' | 'error' | 'fruitless' | 'no_shorter' | 'budget'
 
 /** What is remembered of a session, in the store too: it survives restarts. */
 export interface Standing {
@@ -20,6 +20,8 @@ export interface Standing {
   readonly injections: number
   /** Injections in a row that brought no progress. */
   readonly fruitless: number
+  /** Injections in a row after which as much was open as before, progress or not. */
+  readonly unshortened: number
   /** How the list stood at the last injection. */
   readonly before: Pick<Work, 'open' | 'completed'> | null
   /** When that was, in milliseconds. */
@@ -27,7 +29,14 @@ export interface Standing {
   readonly hush: Hush | null
 }
 
-export const UNTOUCHED: Standing = { injections: 0, fruitless: 0, before: null, injectedAt: null, hush: null }
+export const UNTOUCHED: Standing = {
+  injections: 0,
+  fruitless: 0,
+  unshortened: 0,
+  before: null,
+  injectedAt: null,
+  hush: null,
+}
 
 /** Everything a decision depends on. */
 export interface Facts {
@@ -59,6 +68,7 @@ export type Why =
   | 'aborted'
   | 'error'
   | 'fruitless'
+  | 'no_shorter'
   | 'budget'
   | 'recovering'
   | 'background'
@@ -71,7 +81,7 @@ export type Why =
   | 'cooling'
 
 export type Judgement =
-  | { readonly go: true; readonly fruitless: number }
+  | { readonly go: true; readonly fruitless: number; readonly unshortened: number }
   /** `until`: when to judge again, where time alone will change it. */
   | { readonly go: false; readonly why: Why; readonly until?: number }
 
@@ -81,12 +91,16 @@ export function judge(standing: Standing, facts: Facts, config: TodoContinuation
   if (why) return { go: false, why }
   const { before, injections, injectedAt } = standing
   const fruitless = before && !hasProgressed(before, facts.work) ? standing.fruitless + 1 : 0
+  // Who finds a new item for each that is finished gets on, but nowhere.
+  const unshortened = before && facts.work.open >= before.open ? standing.unshortened + 1 : 0
   if (fruitless >= config.maxFruitless && fruitless > 0) return { go: false, why: 'fruitless' }
+  const most = Math.max(config.maxUnshortened, config.maxFruitless)
+  if (unshortened >= most && unshortened > 0) return { go: false, why: 'no_shorter' }
   if (injections >= config.maxInjections) return { go: false, why: 'budget' }
   // Later than now: the clock has gone back, and would have it wait until it is there again.
   const unhurried = fruitless === 0 || injectedAt === null || injectedAt > at || facts.atOnce
   const until = unhurried ? at : injectedAt + COOLDOWN_MS * 2 ** (fruitless - 1)
-  return until > at ? { go: false, why: 'cooling', until } : { go: true, fruitless }
+  return until > at ? { go: false, why: 'cooling', until } : { go: true, fruitless, unshortened }
 }
 
 function hindrance({ hush }: Standing, facts: Facts, { enabled, skipAgents, maxFruitless }: TodoContinuationConfig) {
@@ -110,15 +124,21 @@ function hasProgressed(before: Pick<Work, 'open' | 'completed'>, now: Work): boo
 }
 
 /** How a session stands after an injection, whether or not it arrived: one that fails is one that brings no progress. */
-export function injected(standing: Standing, work: Work, fruitless: number, at: number): Standing {
-  const { open, completed } = work
-  return { ...standing, injections: standing.injections + 1, fruitless, before: { open, completed }, injectedAt: at }
+export function injected(
+  standing: Standing,
+  { open, completed }: Work,
+  { fruitless, unshortened }: Pick<Standing, 'fruitless' | 'unshortened'>,
+  at: number,
+): Standing {
+  const counts = { injections: standing.injections + 1, fruitless, unshortened }
+  return { ...standing, ...counts, before: { open, completed }, injectedAt: at }
 }
 
 /** How a session stands once a judgement is known: what only the user can lift is remembered. */
 export function judged(standing: Standing, judgement: Judgement): Standing {
-  if (judgement.go || (judgement.why !== 'fruitless' && judgement.why !== 'budget')) return standing
-  return { ...standing, hush: judgement.why }
+  if (judgement.go) return standing
+  const { why } = judgement
+  return why === 'fruitless' || why === 'no_shorter' || why === 'budget' ? { ...standing, hush: why } : standing
 }
 
 /** The user spoke: everything begins anew. */

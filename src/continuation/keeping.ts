@@ -62,7 +62,7 @@ export async function judgeStop(
 }
 
 function after(standing: Standing, judgement: Judgement, work: Work, at: Date): Standing {
-  return judgement.go ? injected(standing, work, judgement.fruitless, at.getTime()) : judged(standing, judgement)
+  return judgement.go ? injected(standing, work, judgement, at.getTime()) : judged(standing, judgement)
 }
 
 function told(judgement: Judgement, { open }: Work): string {
@@ -130,20 +130,22 @@ async function made(
 }
 
 function standingOf(row: Continuation): Standing {
-  const { injections, fruitless, openBefore, completedBefore, injectedAt, hush } = row
+  const { injections, fruitless, unshortened, openBefore, completedBefore, injectedAt, hush } = row
   return {
     injections: injections ?? 0,
     fruitless: fruitless ?? 0,
+    unshortened: unshortened ?? 0,
     before: openBefore === null || completedBefore === null ? null : { open: openBefore, completed: completedBefore },
     injectedAt: injectedAt === null ? null : Date.parse(injectedAt),
     hush,
   }
 }
 
-function fieldsOf({ injections, fruitless, before, injectedAt, hush }: Standing): Fields {
+function fieldsOf({ injections, fruitless, unshortened, before, injectedAt, hush }: Standing): Fields {
   return {
     injections,
     fruitless,
+    unshortened,
     openBefore: before?.open ?? null,
     completedBefore: before?.completed ?? null,
     injectedAt: injectedAt === null ? null : new Date(injectedAt).toISOString(),

@@ -9,6 +9,7 @@ export interface Continuation extends Item {
   readonly host: string | null
   readonly injections: number | null
   readonly fruitless: number | null
+  readonly unshortened: number | null
   readonly openBefore: number | null
   readonly completedBefore: number | null
   readonly injectedAt: string | null
@@ -26,6 +27,7 @@ export const continuation: Kind<Continuation> = {
     host: 'text',
     injections: 'integer',
     fruitless: 'integer',
+    unshortened: 'integer',
     openBefore: 'integer',
     completedBefore: 'integer',
     injectedAt: 'text',

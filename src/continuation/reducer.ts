@@ -162,7 +162,7 @@ function answered(state: SessionState, signal: Of<'answered'>, config: TodoConti
   }
   if (!judgement.go) return resting(next, judgement.why, againAt(next, judgement, at))
   if (state.mode === 'asking' && config.countdownSeconds > 0) return counting(next, facts.work.open, at, config)
-  const after = injected(next.standing, facts.work, judgement.fruitless, at)
+  const after = injected(next.standing, facts.work, judgement, at)
   const pending = { work: facts.work, agent, before: next.standing }
   return stay({ ...next, mode: 'saving', generation: state.generation + 1, standing: after, pending })
 }

@@ -11,6 +11,8 @@ export interface TodoContinuationConfig {
   readonly gracePeriod: number
   /** Injections in a row that brought no progress, before we give up. */
   readonly maxFruitless: number
+  /** Injections in a row after which as much was open as before, before we give up. */
+  readonly maxUnshortened: number
   /** Injections at most until the user speaks again, progress or not. */
   readonly maxInjections: number
   /** Agents that plan and do not work; whatever the case of the letters. */
@@ -23,6 +25,7 @@ export const DEFAULT_CONFIG: TodoContinuationConfig = {
   toastDuration: 900,
   gracePeriod: 500,
   maxFruitless: 3,
+  maxUnshortened: 8,
   maxInjections: 50,
   skipAgents: ['plan', 'planner'],
 }

@@ -25,7 +25,7 @@ export function recalledOver(
 }
 
 export function isSame(one: Standing, other: Standing): boolean {
-  const fields = ({ injections, fruitless, before, injectedAt, hush }: Standing) =>
-    JSON.stringify([injections, fruitless, before && [before.open, before.completed], injectedAt, hush])
+  const fields = ({ injections, fruitless, unshortened, before, injectedAt, hush }: Standing) =>
+    JSON.stringify([injections, fruitless, unshortened, before && [before.open, before.completed], injectedAt, hush])
   return one === other || fields(one) === fields(other)
 }

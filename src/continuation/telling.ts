@@ -29,6 +29,8 @@ const REASONS: Readonly<Record<Exclude<Judgement, { go: true }>['why'], (known: 
   error: () => `may stop: its last run ended with an error; left alone ${UNTIL_SPOKEN}`,
   fruitless: ({ config }) =>
     `may stop: ${items(config.maxFruitless, 'injection')} brought no progress; left alone ${UNTIL_SPOKEN}`,
+  no_shorter: ({ config }) =>
+    `may stop: ${items(config.maxUnshortened, 'injection')} in a row left as much open as before; left alone ${UNTIL_SPOKEN}`,
   budget: ({ config }) => `may stop: ${items(config.maxInjections, 'injection')} are spent; left alone ${UNTIL_SPOKEN}`,
   recovering: () => 'may stop: it is getting over an error',
   background: () => 'may stop: background tasks are under way',

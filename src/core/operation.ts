@@ -41,6 +41,7 @@ export interface ContinuationSettings {
   readonly toastDuration?: number | undefined
   readonly gracePeriod?: number | undefined
   readonly maxFruitless?: number | undefined
+  readonly maxUnshortened?: number | undefined
   readonly maxInjections?: number | undefined
   readonly skipAgents?: readonly string[] | undefined
 }

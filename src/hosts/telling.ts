@@ -51,15 +51,16 @@ function taskFrom(task: unknown): HostTask[] {
   return name === undefined ? [] : [{ key: name, title: text(title) ?? '', status: known ?? 'pending' }]
 }
 
-const HUSHES: readonly (Hush | null)[] = ['aborted', 'error', 'fruitless', 'budget', null]
+const HUSHES: readonly (Hush | null)[] = ['aborted', 'error', 'fruitless', 'no_shorter', 'budget', null]
 
-function standingFrom({ injections, fruitless, before, injectedAt, hush }: Fields): Standing | undefined {
+function standingFrom({ injections, fruitless, unshortened, before, injectedAt, hush }: Fields): Standing | undefined {
   const { open, completed } = record(before)
   const known = HUSHES.find(one => one === hush)
   if (!isCount(injections) || !isCount(fruitless) || known === undefined) return undefined
   return {
     injections,
     fruitless,
+    unshortened: isCount(unshortened) ? unshortened : 0,
     before: isCount(open) && isCount(completed) ? { open, completed } : null,
     injectedAt: isCount(injectedAt) ? injectedAt : null,
     hush: known,

@@ -71,6 +71,7 @@ describe('what is remembered from before a restart', () => {
   const spent: Standing = {
     injections: 3,
     fruitless: 2,
+    unshortened: 2,
     before: { open: 2, completed: 1 },
     injectedAt: 0,
     hush: 'fruitless',

@@ -22,7 +22,7 @@ class Book {
   #idleAt: number | undefined
   #lastRest = Number.NEGATIVE_INFINITY
   #sinceUser = 0
-  #injections: { readonly completed: number; readonly decidedAt: number }[] = []
+  #injections: { readonly completed: number; readonly open: number; readonly decidedAt: number }[] = []
   #stumbled: 'aborted' | 'error' | undefined
   #recoveringSince: number | undefined
   #underWay: number | undefined
@@ -34,7 +34,7 @@ class Book {
   }
 
   objection(at: number, prompt: string): string | undefined {
-    const { countdownSeconds, maxInjections, maxFruitless, skipAgents } = this.#config
+    const { countdownSeconds, maxInjections, maxFruitless, maxUnshortened, skipAgents } = this.#config
     if (this.#deleted) return 'injected into a deleted session'
     if (this.#idleAt === undefined) return 'injected over somebody who had stepped in'
     if (at < this.#idleAt + countdownSeconds * 1000) return 'injected before the countdown was over'
@@ -43,6 +43,7 @@ class Book {
     if (this.#recoveringSince !== undefined && at < this.#recoveringSince + 300_000) return 'injected while recovering'
     if (this.#sinceUser >= maxInjections) return 'injected beyond the budget'
     if (this.#run().length >= maxFruitless) return 'injected once more without progress'
+    if (this.#sinceShorter() >= Math.max(maxUnshortened, maxFruitless)) return 'injected with as much open as before'
     const last = this.#run().at(-1)
     if (last && at < last.decidedAt + 5000 * 2 ** (this.#run().length - 1)) return 'injected without waiting'
     const fresh = ['getTodos', 'isStopped', 'getBackgroundTaskCount', 'getAgentInfo', 'getMessages', 'save']
@@ -67,7 +68,7 @@ class Book {
       case 'inject':
         this.#sinceUser++
         this.#underWay = seen.number
-        this.#injections.push({ completed: this.#list().completed, decidedAt: this.#answers['isStopped']!.at })
+        this.#injections.push({ ...this.#list(), decidedAt: this.#answers['isStopped']!.at })
         break
       case 'settled':
         if (this.#underWay === seen.number) this.#underWay = undefined
@@ -140,10 +141,18 @@ class Book {
     return this.#injections.filter(one => one.completed === completed)
   }
 
-  #list(): { completed: number; total: number } {
+  /** How many injections there were since the list was last shorter than at the one before. */
+  #sinceShorter(): number {
+    const opens = [...this.#injections.map(({ open }) => open), this.#list().open]
+    const shorter = opens.findLastIndex((open, nth) => nth > 0 && open < opens[nth - 1]!)
+    return opens.length - 1 - Math.max(shorter, 0)
+  }
+
+  #list(): { completed: number; open: number; total: number } {
     const answer = this.#answer('getTodos')
     const todos = (Array.isArray(answer) ? answer : []) as { status: string }[]
-    return { completed: todos.filter(({ status }) => status === 'completed').length, total: todos.length }
+    const completed = todos.filter(({ status }) => status === 'completed').length
+    return { completed, open: todos.length - completed, total: todos.length }
   }
 
   #answer(option: string): unknown {

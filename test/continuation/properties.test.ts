@@ -94,6 +94,7 @@ const rarely = fc.option(fc.constant<Step>({ do: 'deleted' }), { nil: undefined,
 const limits = fc.record({
   countdownSeconds: fc.constantFrom(0, 1, 2),
   maxInjections: fc.integer({ min: 1, max: 5 }),
+  maxUnshortened: fc.integer({ min: 1, max: 4 }),
   maxFruitless: fc.integer({ min: 1, max: 3 }),
 })
 

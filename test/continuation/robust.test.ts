@@ -262,7 +262,7 @@ test('no alarm is set for longer than a timer can wait, which would ring at once
   const waits: number[] = []
   const clock = { now: () => 1_000, clearTimeout() {}, setTimeout: (_: unknown, wait: number) => waits.push(wait) }
   const before = { open: 2, completed: 1 }
-  const load = () => ({ injections: 30, fruitless: 30, before, injectedAt: 500, hush: null })
+  const load = () => ({ injections: 30, fruitless: 30, unshortened: 30, before, injectedAt: 500, hush: null })
   const { hook } = staged({ clock, config: { maxFruitless: 100 }, memory: { load, save() {} } })
   await hook.handler({ event: 'session.idle', sessionId: SESSION })
   expect(waits).toEqual([2 ** 31 - 1])

@@ -51,14 +51,32 @@ describe.each([
     },
   )
 
-  test('one that finishes an item and finds another for ever is pushed fifty times, until the user speaks', async () => {
+  test('one that finishes an item and finds another for ever is pushed eight times, until the user speaks', async () => {
     const host = new SimulatedHost(2, finishesOneAndAddsOne, manner)
+    host.speaks()
+    await host.hours(12)
+    expect(host.injections).toHaveLength(8)
+    host.speaks()
+    await host.hours(12)
+    expect(host.injections).toHaveLength(16)
+  })
+
+  test('one that finds some more to do before it gets less is pushed until it is done', async () => {
+    const agent: Agent = (items, turn) => (turn <= 6 ? finishesOneAndAddsOne(items, turn) : finishesOne(items, turn))
+    const host = new SimulatedHost(4, agent, manner)
+    host.speaks()
+    await host.hours(3)
+    expect(host.open).toBe(0)
+  })
+
+  test('one with more items than that is pushed fifty times, until the user speaks', async () => {
+    const host = new SimulatedHost(60, finishesOne, manner)
     host.speaks()
     await host.hours(12)
     expect(host.injections).toHaveLength(50)
     host.speaks()
     await host.hours(12)
-    expect(host.injections).toHaveLength(100)
+    expect(host.open).toBe(0)
   })
 
   test('one that needs somebody is let go', async () => {
@@ -123,7 +141,7 @@ describe('when the process is restarted', () => {
   })
 
   test.each([700, 2_010, 2_050, 9_000, 31_000, 61_000])(
-    'every %i ms, one that goes on for ever is pushed no more than fifty times',
+    'every %i ms, one that goes on for ever is pushed no more than eight times',
     async every => {
       const host = new SimulatedHost(2, finishesOneAndAddsOne)
       host.speaks()
@@ -132,8 +150,8 @@ describe('when the process is restarted', () => {
         host.restarts()
         host.idlesAgain()
       }
-      expect(host.injections.length).toBeLessThanOrEqual(50)
-      if (every > 5_000) expect(host.injections).toHaveLength(50)
+      expect(host.injections.length).toBeLessThanOrEqual(8)
+      if (every > 5_000) expect(host.injections).toHaveLength(8)
     },
   )
 })

@@ -98,6 +98,19 @@ describe('a session that stops with work left', () => {
     expect(await foretold(hooked)).toMatchObject([{ why: 'budget', text: expect.stringContaining('4 injections') }])
   })
 
+  test('and finds another item for each that it finishes is let go after eight, by every process together', async () => {
+    const hooked = await planned('Look around', 'Look again')
+    for (const round of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      expect(await hooked.tell('Stop')).toContain(MARK)
+      await answer(['plan', 'add', `Look once more, ${round}`], hooked.here)
+      await answer(['plan', 'complete', String(round), 'done'], hooked.here)
+    }
+    expect(await hooked.tell('Stop')).toBe('')
+    expect(await foretold(hooked)).toMatchObject([{ why: 'no_shorter', injections: 8 }])
+    await hooked.tell('UserPromptSubmit', { prompt: 'go on' })
+    expect(await hooked.tell('Stop')).toContain(MARK)
+  })
+
   test('and rewords its items instead of doing them is let go', async () => {
     const hooked = await planned('One')
     for (const round of [1, 2, 3]) {
@@ -170,9 +183,13 @@ test('a session that its host has closed is told of as one that has ended, until
   await hooked.tell('SessionEnd', { reason: 'other' })
   const [ended] = await foretold(hooked)
   expect(ended).toMatchObject({ goesOn: true, endedAt: expect.any(String) })
-  expect((await punchlist(['status'], { cwd: hooked.cwd })).stdout).toContain('session session-1: has ended with 2 items left')
+  expect((await punchlist(['status'], { cwd: hooked.cwd })).stdout).toContain(
+    'session session-1: has ended with 2 items left',
+  )
   await hooked.tell('SessionStart', { source: 'resume' })
-  expect(await foretold(hooked)).toMatchObject([{ endedAt: null, text: expect.stringContaining('goes on when it stops') }])
+  expect(await foretold(hooked)).toMatchObject([
+    { endedAt: null, text: expect.stringContaining('goes on when it stops') },
+  ])
   const { events } = await answer<{ events: { why: string | null }[] }>(['log'], hooked.here)
   expect(events.slice(-2).map(({ why }) => why)).toEqual(['the session has ended', 'the session has begun'])
 })

@@ -19,6 +19,7 @@ CREATE TABLE continuations (
   host text,
   injections integer,
   fruitless integer,
+  unshortened integer,
   "openBefore" integer,
   "completedBefore" integer,
   "injectedAt" text,

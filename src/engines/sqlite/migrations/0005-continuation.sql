@@ -19,6 +19,7 @@ CREATE TABLE continuations (
   host TEXT,
   injections INTEGER,
   fruitless INTEGER,
+  unshortened INTEGER,
   openBefore INTEGER,
   completedBefore INTEGER,
   injectedAt TEXT,
