@@ -143,10 +143,10 @@ test('Ctrl-C gives the claims back, ends the agents, and the next run goes on', 
 })
 
 test('when a runner is killed its agents end, and the next run goes on at once', async () => {
-  const here = runHere('[ -f second ] && { echo done; exit 0; }; touch begun; setsid sleep 475 & sleep 476')
+  const here = runHere('[ -f second ] && { echo done; exit 0; }; setsid sleep 475 & sleep 476')
   await addTask(here, 'long')
   const child = begin(here)
-  await vi.waitFor(() => expect(existsSync(join(here.cwd, 'begun'))).toBe(true), 20_000)
+  await vi.waitFor(() => expect(running('sleep 47[56]')).toHaveLength(2), 20_000)
   child.kill('SIGKILL')
   await once(child, 'close')
   await vi.waitFor(() => expect(running('sleep 47[56]')).toEqual([]), 20_000)
@@ -156,12 +156,13 @@ test('when a runner is killed its agents end, and the next run goes on at once',
 })
 
 test('what was left running by a runner that was killed together with its guard is ended by the next run', async () => {
-  const here = runHere('[ -f second ] && { echo done; exit 0; }; touch begun; setsid sleep 478 & sleep 479')
+  const here = runHere('[ -f second ] && { echo done; exit 0; }; setsid sleep 478 & sleep 479')
   await addTask(here, 'long')
   const child = begin(here)
-  await vi.waitFor(() => expect(existsSync(join(here.cwd, 'begun'))).toBe(true), 20_000)
-  const guards = execFileSync('pgrep', ['-f', `punchlist-guard PUNCHLIST_RUN=${child.pid}\\.`], { encoding: 'utf8' })
-  for (const pid of guards.trim().split('\n')) process.kill(Number(pid), 'SIGKILL')
+  await vi.waitFor(() => expect(running('sleep 47[89]')).toHaveLength(2), 20_000)
+  const mark = `punchlist-guard PUNCHLIST_RUN=${child.pid}.`
+  const all = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n')
+  for (const line of all.filter(each => each.includes(mark))) process.kill(Number.parseInt(line, 10), 'SIGKILL')
   child.kill('SIGKILL')
   await once(child, 'close')
   expect(running('sleep 47[89]')).toHaveLength(2)
