@@ -5,6 +5,7 @@ import { milliseconds } from '../core/input.ts'
 import { Problem } from '../core/problem.ts'
 import { StoreDoor } from '../open.ts'
 import { agentMaker } from '../runner/agents/agents.ts'
+import { refuseMissing } from '../runner/agents/missing.ts'
 import { Diary } from '../runner/diary.ts'
 import { underWay } from '../runner/earlier.ts'
 import { Guard } from '../runner/guard.ts'
@@ -48,6 +49,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
     words,
     self: [process.execPath, process.argv[1]!],
   })
+  refuseMissing(agent(), { env, cwd: fields.worktree === true ? undefined : workspace.here })
   if (fields.worktree === true) await refuseWithoutRepository(workspace.root)
   const door = new StoreDoor(workspace)
   const caller = callerFor(asking, workspace, door, true)

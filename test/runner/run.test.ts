@@ -110,11 +110,25 @@ test('a store that is named for the run is its agents’, too; and what they com
   expect(stdout).toContain('no such flag')
 })
 
-test('a command that cannot be started fails its task, and says why', async () => {
+test('an agent that is not there is refused before anything is claimed, with how to come by it', async () => {
   const here = runHere('')
   await addTask(here, 'one')
-  const { status } = await punchlist(['run', '--max-attempts', '1', '--', './nowhere'], here)
-  expect(status).toBe(5)
+  const bare = { ...here, env: { ...here.env, PATH: join(here.cwd, 'bin') } }
+  for (const [args, hint] of [
+    [['--', './nowhere'], 'or its path'],
+    [['--', 'nowhere'], 'on PATH'],
+    [['--agent', 'claude-code'], 'npm install --global @anthropic-ai/claude-code'],
+  ] as const) {
+    const { status, stderr } = await punchlist(['run', ...args], bare)
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(hint) })
+  }
+  expect(await statesIn(here)).toEqual({ req_0001: 'to_execute' })
+})
+
+test('an agent that cannot be started any more fails its task, and says why', async () => {
+  const here = runHere('rm agent.sh; exit 1')
+  await addTask(here, 'one')
+  expect((await run(here, '--max-attempts', '2')).status).toBe(5)
   expect((await punchlist(['queue', 'show', 'req_0001'], here)).stdout).toContain('ENOENT')
 })
 

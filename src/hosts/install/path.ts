@@ -1,5 +1,6 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path'
+import { isProgram } from '../../core/program.ts'
 import type { Where } from './host.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -23,15 +24,6 @@ function isPassing(file: string, env: Environment): boolean {
 export function programOutside(program: string, { env, root }: Pick<Where, 'env' | 'root'>): string | undefined {
   const inside = realpathSync(root) + sep
   return places(program, env).find(file => isProgram(file) && !realpathSync(file).startsWith(inside))
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
 }
 
 function places(program: string, env: Environment): string[] {

@@ -19,6 +19,8 @@ export interface Heard {
 /** A program that does tasks: how it is started, carried on and listened to. */
 export interface Agent {
   readonly name: string
+  /** What brings its program, in npm's registry. */
+  readonly package?: string
   begin(prompt: string): Invocation
   /** Carries a session on; absent where it can only be begun anew, with another prompt. */
   resume?(session: string, prompt: string): Invocation

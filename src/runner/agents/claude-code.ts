@@ -8,6 +8,7 @@ export function claudeCode(more: readonly string[]): Agent {
   const how = ['--output-format', 'stream-json', '--verbose', '--allowedTools', OURS, ...more]
   return {
     name: 'claude-code',
+    package: '@anthropic-ai/claude-code',
     begin: prompt => ({ program: 'claude', args: ['-p', ...how], input: prompt }),
     resume: (session, prompt) => ({ program: 'claude', args: ['-p', '--resume', session, ...how], input: prompt }),
     hear(line) {

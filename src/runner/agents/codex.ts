@@ -6,6 +6,7 @@ export function codex(more: readonly string[]): Agent {
   const how = ['exec', ...more, '--json', '--skip-git-repo-check']
   return {
     name: 'codex',
+    package: '@openai/codex',
     begin: prompt => ({ program: 'codex', args: [...how, '-'], input: prompt }),
     resume: (session, prompt) => ({ program: 'codex', args: [...how, 'resume', session, '-'], input: prompt }),
     hear(line) {

@@ -9,6 +9,7 @@ export function gemini(more: readonly string[]): Agent {
   let saying = ''
   return {
     name: 'gemini',
+    package: '@google/gemini-cli',
     // Without -p, too, it answers what it is given on standard input and ends.
     begin: prompt => ({ program: 'gemini', args: how, input: prompt }),
     resume: (session, prompt) => ({ program: 'gemini', args: [...how, '--resume', session], input: prompt }),

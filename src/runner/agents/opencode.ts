@@ -5,6 +5,7 @@ export function opencode(more: readonly string[]): Agent {
   let cost = 0
   return {
     name: 'opencode',
+    package: 'opencode-ai',
     // Words of its command line that contain spaces reach its model in quotes; its standard input does as it is.
     begin: prompt => ({ program: 'opencode', args: how, input: prompt }),
     resume: (session, prompt) => ({ program: 'opencode', args: [...how, '--session', session], input: prompt }),
