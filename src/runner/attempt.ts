@@ -102,7 +102,8 @@ async function warded({ run, claimed, hold, cwd }: Attempt): Promise<WardResult 
   return await runWards(
     { ...caller, here: cwd },
     {
-      env: { [RUN_MARK]: markOf(claimed.id) },
+      // Another mark than the agent's: what that has left behind is being ended meanwhile.
+      env: { [RUN_MARK]: markOf(`${claimed.id} wards`) },
       signal: AbortSignal.any([run.signal, hold.lost]),
       onGroup: (group, over) => (over ? guard.done(group) : guard.over(group)),
     },

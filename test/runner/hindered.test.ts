@@ -33,6 +33,13 @@ test('Ctrl-C ends a ward as well: nothing is called failed for that, and the nex
   expect((await run(here)).status).toBe(0)
 })
 
+test('a ward may take longer than it takes to end what the agent has left behind', async () => {
+  const here = runHere('setsid sleep 485 & echo done', { wards: ['sleep 2.5'] })
+  await addTask(here, 'one')
+  expect((await run(here)).status).toBe(0)
+  expect(running('sleep 485')).toEqual([])
+})
+
 test('a ward ends with its runner, however that ends', async () => {
   const here = runHere('echo done', { wards: ['sh -c "touch begun; sleep 483"'] })
   await addTask(here, 'one')
