@@ -1,7 +1,7 @@
 import { judgeStop } from '../continuation/keeping.ts'
 import { buildContinuationPrompt } from '../continuation/prompt.ts'
 import type { Caller } from '../core/operation.ts'
-import { coming, type Outlook, outlook, waitingIn } from '../plans/outlook.ts'
+import { coming, type Outlook, outlook, planText, waitingIn } from '../plans/outlook.ts'
 import type { Turn } from '../plans/record.ts'
 import { unblockItem } from '../plans/work.ts'
 import { checkpointName, readCheckpoint } from '../queue/checkpoints.ts'
@@ -37,6 +37,11 @@ export async function unblock(run: Run, claimed: Task, session: string | null): 
   }
 }
 
+/** What is left of the plan of somebody who was at the task before, for whoever begins anew. */
+export async function planTold({ caller }: Run, { id }: Task): Promise<string> {
+  return await planText(planning(caller, id))
+}
+
 /** What a task waits for that has asked. */
 export async function needsOf(caller: Caller, { id, checkpoints }: Task): Promise<string> {
   const texts = (await caller.store.texts(task, [id])).get(id)
@@ -56,11 +61,15 @@ async function plansOf({ caller: runner }: Run, claimed: Task, session: string |
   const plans: Plan[] = []
   for (const conversationId of new Set([claimed.id, session])) {
     if (conversationId === undefined) continue
-    const caller: Caller = { ...runner, scope: { ...runner.scope, conversationId, turnId: undefined } }
+    const caller = planning(runner, conversationId)
     const { of, work: stands } = await outlook(caller)
     if (of) plans.push({ caller, conversationId, of, stands })
   }
   return plans
+}
+
+function planning(runner: Caller, conversationId: string): Caller {
+  return { ...runner, scope: { ...runner.scope, conversationId, turnId: undefined } }
 }
 
 async function sentOn({ run, claimed, agent }: Attempt, plan: Plan): Promise<Open | Result> {

@@ -17,7 +17,7 @@ import { enduring } from './enduring.ts'
 import { Hold } from './hold.ts'
 import { forget, type Memory, recall, remember } from './memory.ts'
 import { placeFor } from './place.ts'
-import { unblock } from './plan.ts'
+import { planTold, unblock } from './plan.ts'
 import { replyPrompt, taskPrompt } from './prompt.ts'
 import type { Run } from './run.ts'
 
@@ -112,11 +112,12 @@ async function prepared(
   const reply = lastReply(texts, claimed.checkpoints)
   const session = memory.agent === agent.name && reply !== undefined ? memory.session : null
   if (reply !== undefined) await unblock(run, claimed, session)
+  const plan = await planTold(run, claimed)
   const resumed = session === null ? undefined : agent.resume?.(session, replyPrompt(claimed.id, reply!))
   return {
     ...given,
     number: memory.attempts + 1,
-    first: resumed ?? agent.begin(prompt),
+    first: resumed ?? agent.begin(plan === '' ? prompt : `${prompt}\n\n${plan}`),
     prompt,
     session: resumed && session !== null ? session : undefined,
     costUsd: undefined,

@@ -96,6 +96,19 @@ describe.each(ENGINES)('on $engine, a run', ({ store }) => {
   })
 })
 
+test('whoever takes a task up is told what is left of the plan that was made for it', async () => {
+  const here = runHere(
+    `case "$prompt" in
+    *'1/2 completed, 1 remaining'*'2. pending "Second"'*) punchlist plan complete 2 did >/dev/null; echo "went on";;
+    *) punchlist plan add First Second >/dev/null; punchlist plan complete 1 did >/dev/null; exit 1;;
+    esac`,
+  )
+  await addTask(here, 'long')
+  const told = await runTelling(here, '--max-attempts', '2')
+  expect(told.find(({ what }) => what === 'ended')).toMatchObject({ outcome: 'completed', text: 'went on' })
+  expect(told.filter(({ what }) => what === 'sent_on')).toEqual([])
+})
+
 test('a store that is named for the run is its agents’, too; and what they complain of is in the report', async () => {
   const here = runHere('punchlist plan add One >/dev/null; echo "no such flag" >&2; exit 2')
   const store = ['--store', 'sqlite:elsewhere.db']
