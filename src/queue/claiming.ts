@@ -107,6 +107,14 @@ async function claimFree(caller: Caller, claiming: Claiming, limit: number): Pro
   return taken
 }
 
+/** Of these workers, one that a task which could be begun is meant for. */
+export async function meantFor({ store }: Caller, workers: readonly string[]): Promise<string | undefined> {
+  if (workers.length === 0) return undefined
+  const where = { ...UNHINDERED, targetWorker: workers }
+  const [item] = await store.find(task, { where, status: ['to_execute'], limit: 1 })
+  return item?.targetWorker
+}
+
 /** The same, waiting until there is something, at most so long. */
 export async function claimWaiting(caller: Caller, claiming: Claiming, limit: number, ms: number): Promise<Task[]> {
   const { store } = caller
@@ -200,8 +208,10 @@ export function unlessReported(error: unknown): undefined {
 
 /** What may be given to a worker: nothing keeps it, and it is meant for anyone or for him. */
 function eligible(worker: string) {
-  return { blockers: 0, awaiting: 0, targetWorker: ['', worker] }
+  return { ...UNHINDERED, targetWorker: ['', worker] }
 }
+
+const UNHINDERED = { blockers: 0, awaiting: 0 } as const
 
 const swept = new WeakMap<Store, number>()
 

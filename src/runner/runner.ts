@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../core/operation.ts'
 import { redacted } from '../core/text.ts'
 import { settleAll } from '../handover.ts'
-import { claimNext } from '../queue/claiming.ts'
+import { claimNext, meantFor } from '../queue/claiming.ts'
 import { task } from '../queue/kind.ts'
 import type { Task } from '../queue/record.ts'
 import type { Outcome } from './diary.ts'
@@ -29,48 +29,77 @@ const LOOK_MS = 1000
 /** Gives the tasks of the queue to agents, so many at a time, until there are no more. */
 export async function drain(run: Run, { names, mode, name }: Draining): Promise<Counts> {
   const began = performance.now()
-  const { store, now } = run.caller
+  const { store } = run.caller
   const counts: Record<Outcome, number> = { completed: 0, failed: 0, returned: 0, lost: 0, waiting: 0 }
   run.diary.tell({ what: 'run_started', agent: run.agent().name, workers: names.length, name })
-  endOrphans()
-  await settleEarlier(run)
-  await store.recover(task, { by: name, at: now().toISOString() })
-  await settleAll(run.caller)
   const idle = names.toReversed()
   const busy = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
-  let begun = 0
+  const fail = (error: unknown) => void (failure ??= { error })
+  let [begun, over] = [0, 0]
   const start = (worker: string, item: Task) => {
     const caller: Caller = { ...run.caller, by: worker }
     const work = workOn({ ...run, caller }, worker, item)
       .then(outcome => void counts[outcome]++)
-      .catch((error: unknown) => void (failure ??= { error }))
+      .catch(fail)
       .finally(() => {
         busy.delete(work)
         idle.push(worker)
+        over++
       })
     busy.add(work)
     begun++
   }
-  for (;;) {
-    const more = () => !run.signal.aborted && !failure && (mode !== 'once' || begun < names.length)
+  const more = () => !run.signal.aborted && !failure && (mode !== 'once' || begun < names.length)
+  /** Gives every idle worker a task, as far as there are any; gives back what had happened in the store before. */
+  const giveOut = async () => {
+    if (!more()) return undefined
     const seen = await enduring(run.signal, async () => (await store.events({ last: 1 }))[0]?.seq ?? 0)
     while (idle.length > 0 && more()) {
-      const worker = idle.at(-1)!
-      const claiming = { worker, leaseMs: run.leaseMs }
-      const [item] = await enduring(run.signal, () => claimNext({ ...run.caller, by: worker }, claiming))
-      if (!item) break
+      const next = await nextFor(run, idle)
+      if (!next) break
       // Others may have become idle meanwhile.
-      idle.splice(idle.indexOf(worker), 1)
-      start(worker, item)
+      idle.splice(idle.indexOf(next.worker), 1)
+      start(next.worker, next.item)
     }
-    if (busy.size === 0 && (mode !== 'watch' || !more())) break
-    await woken(run, busy, idle.length > 0 && more() ? seen : undefined)
+    return seen
+  }
+  await begin(run, name).catch(fail)
+  for (;;) {
+    const before = over
+    // Those who are at work are waited for, whatever keeps the others from it.
+    const seen = await giveOut().catch(error => (run.signal.aborted ? undefined : fail(error)))
+    if (busy.size > 0 || (mode === 'watch' && more()))
+      await woken(run, busy, idle.length > 0 && more() ? seen : undefined)
+    // What ended while it was looked for work may have made way for some.
+    else if (over === before) break
   }
   const error = failure ? { error: redacted((failure.error as Error).message) } : {}
   run.diary.tell({ what: 'run_ended', counts, ms: Math.round(performance.now() - began), ...error })
   if (failure) throw failure.error
   return counts
+}
+
+/** Brings what others have left behind in order. */
+async function begin(run: Run, name: string): Promise<void> {
+  const { store, now } = run.caller
+  endOrphans()
+  await settleEarlier(run)
+  await store.recover(task, { by: name, at: now().toISOString() })
+  await settleAll(run.caller)
+}
+
+/** The next task for one of these workers: what anybody may have, or what is meant for one of them. */
+async function nextFor({ caller, signal, leaseMs }: Run, idle: readonly string[]) {
+  const others = new Set(idle)
+  for (let worker = idle.at(-1); worker !== undefined; ) {
+    const [by, claiming] = [worker, { worker, leaseMs }]
+    const [item] = await enduring(signal, () => claimNext({ ...caller, by }, claiming))
+    if (item) return { worker, item }
+    others.delete(worker)
+    worker = await enduring(signal, () => meantFor(caller, [...others]))
+  }
+  return undefined
 }
 
 /** Waits until a worker is free, or there may be work for one that is. */
