@@ -98,6 +98,8 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
       { names, mode, name },
     )
     const summary = await logbook.summary(names)
+    // Not where it could not go on: it may have been unable to give its tasks back, and the next one does.
+    over()
     await progress.end()
     if (summary !== undefined && !json) around.terminal.out(`summary: ${summary}`)
     if (fields.pr === true && !json) around.terminal.out((await logbook.pullRequest()) ?? '')
@@ -106,7 +108,6 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
     listening()
     guard.end()
     rest.end()
-    over()
     await progress.end()
     await logbook.settled()
     await door.close()
@@ -119,6 +120,9 @@ function modeOf({ once, watch }: Fields): Draining['mode'] {
   return watch ? 'watch' : once ? 'once' : 'drain'
 }
 
+/** What has started us, npx say, passes a Ctrl-C on that has reached us as well: what comes so soon is the same one. */
+const SAME_SIGNAL_MS = 1000
+
 /** The first signal stops the run in good order; the second one takes its usual effect, and the guard ends the agents. */
 function onSignals(stop: AbortController): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -126,7 +130,7 @@ function onSignals(stop: AbortController): () => void {
     for (const signal of signals) process.off(signal, stopped)
   }
   const stopped = () => {
-    off()
+    if (!stop.signal.aborted) setTimeout(off, SAME_SIGNAL_MS).unref()
     stop.abort()
   }
   for (const signal of signals) process.on(signal, stopped)

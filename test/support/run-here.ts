@@ -1,5 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { expect, vi } from 'vitest'
 import { answer, punchlist, type Ran, type Surrounded, start } from './cli.ts'
 import { scratch } from './scratch.ts'
 
@@ -66,3 +68,14 @@ export async function runTelling(here: Here, ...flags: readonly string[]): Promi
 }
 
 export const begin = (here: Here, ...flags: readonly string[]) => start(['run', ...flags, '--', './agent.sh'], here)
+
+/** Waits until an agent, or a ward, has made a file. */
+export async function appears(here: Here, file: string): Promise<void> {
+  await vi.waitFor(() => expect(existsSync(join(here.cwd, file))).toBe(true), 20_000)
+}
+
+/** The processes whose command line is this. */
+export function running(line: string): string[] {
+  const all = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n')
+  return all.filter(each => each.trim() === line)
+}
