@@ -23,6 +23,8 @@ export type Result =
   /** `text`: what it waits for. */
   | { readonly what: 'waiting'; readonly text: string }
   | { readonly what: 'divided' }
+  /** By the agent itself, or by somebody who wants it to be free. */
+  | { readonly what: 'given_back' }
   | ({ readonly what: 'failed' } & Failed)
   | { readonly what: 'stopped' }
   | { readonly what: 'lost' }
@@ -64,9 +66,12 @@ export async function attempt(work: Attempt): Promise<Result> {
   let invocation = work.first
   for (let repairs = 0; ; ) {
     const ended = await callAgent(work, invocation)
-    if (hold.lost.aborted) return { what: 'lost' }
     const now = await enduring(run.signal, () => locate(run.caller, claimed.id))
-    if (now.status !== 'in_progress' || now.token !== claimed.token) return { what: 'reported', task: now }
+    // A report keeps the claim's token, although the lease ends with it; giving back takes a new one.
+    const isOurs = now.token === claimed.token
+    if (isOurs && now.status !== 'in_progress') return { what: 'reported', task: now }
+    if (now.status === 'to_execute' && !hold.lost.aborted) return { what: 'given_back' }
+    if (!isOurs || hold.lost.aborted) return { what: 'lost' }
     if (run.signal.aborted) return { what: 'stopped' }
     // However it ended after that: nothing can be done before somebody has answered, or the parts are there.
     if (now.awaiting === 1) return { what: 'waiting', text: await enduring(run.signal, () => needsOf(run.caller, now)) }

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { thisProcess } from '../core/process.ts'
 import { returnTask, unlessReported } from '../queue/claiming.ts'
 import { task } from '../queue/kind.ts'
 import { entriesOf } from './diary.ts'
-import { isGoingOn } from './going-on.ts'
+import { isGoingOn, thisRunner } from './going-on.ts'
 import type { Run } from './run.ts'
 
 /** What a run leaves where others find it while it is under way. */
@@ -21,13 +20,13 @@ export function underWay(folder: string, name: string, sign: Sign): () => void {
   mkdirSync(open, { recursive: true, mode: 0o700 })
   // Whole or not there: whoever reads half of it would take the run for killed.
   const draft = join(folder, `${name}.new`)
-  writeFileSync(draft, JSON.stringify({ ...thisProcess(), ...sign }), { mode: 0o600 })
+  writeFileSync(draft, JSON.stringify({ ...thisRunner(), ...sign }), { mode: 0o600 })
   renameSync(draft, join(open, name))
   return () => rmSync(join(open, name), { force: true })
 }
 
 /** Gives back at once what runs that were killed on this machine had claimed: nobody waits for their leases. */
-export async function settleEarlier({ caller, folder }: Run): Promise<void> {
+export async function settleEarlier({ caller, folder, logbook }: Run): Promise<void> {
   const open = join(folder, 'open')
   const all = existsSync(open) ? readdirSync(open) : []
   const dead = all.filter(name => !isGoingOn(folder, name))
@@ -41,6 +40,7 @@ export async function settleEarlier({ caller, folder }: Run): Promise<void> {
     const owner = workers.filter(worker => !atWork.has(worker))
     const left = owner.length > 0 ? await caller.store.find(task, { where: { owner }, status: ['in_progress'] }) : []
     for (const { id, token, startedAt } of left) if ((startedAt ?? '') >= since) await giveBack(id, token)
+    await logbook.interrupted(owner)
     rmSync(join(open, name), { force: true })
   }
 }

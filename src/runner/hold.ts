@@ -13,6 +13,7 @@ export class Hold {
   private readonly leaseMs: number
   private readonly gone = new AbortController()
   private timer: NodeJS.Timeout | undefined
+  private stopped = false
 
   constructor(store: Store, claimed: Task, leaseMs: number) {
     this.store = store
@@ -27,6 +28,7 @@ export class Hold {
   }
 
   stop(): void {
+    this.stopped = true
     clearTimeout(this.timer)
   }
 
@@ -44,6 +46,6 @@ export class Hold {
         return
       }
     }
-    if (!this.gone.signal.aborted) this.again()
+    if (!this.stopped) this.again()
   }
 }

@@ -62,6 +62,11 @@ export class Logbook {
     else await this.asked(worklogFail, { name: worker, task: number, reason: text.slice(0, 4000) })
   }
 
+  /** Closes the logs of workers that are gone: while one is open, the summary is theirs to write. */
+  async interrupted(workers: readonly string[]): Promise<void> {
+    for (const name of workers) await this.asked(worklogClose, { name, interrupted: true })
+  }
+
   /** Closes the logs of these workers and writes the summary; gives back where it is. While others are at work it is theirs to write. */
   async summary(workers: readonly string[]): Promise<string | undefined> {
     await this.writing

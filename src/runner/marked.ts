@@ -18,7 +18,7 @@ export function ownMark(): string {
 let ours: string | undefined
 
 /** Which numbering of processes this is: a container has its own, and its runner cannot be asked after from outside. */
-function numbering(): string {
+export function numbering(): string {
   try {
     ours ??= readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')
   } catch {

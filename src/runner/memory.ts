@@ -10,9 +10,11 @@ export interface Memory {
   readonly session: string | null
   /** What came of the attempts that failed. */
   readonly before: readonly string[]
+  /** How often an agent has given it back, for whatever reason. */
+  readonly givenBack: number
 }
 
-const NEW: Memory = { attempts: 0, agent: null, session: null, before: [] }
+const NEW: Memory = { attempts: 0, agent: null, session: null, before: [], givenBack: 0 }
 
 export function recall(folder: string, id: string): Memory {
   const path = join(folder, `${id}.json`)

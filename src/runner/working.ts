@@ -10,7 +10,7 @@ import { childrenOf } from '../queue/locating.ts'
 import { directoryName } from '../queue/names.ts'
 import type { Task } from '../queue/record.ts'
 import { completeTask, failTask } from '../queue/reporting.ts'
-import { type Attempt, attempt, type Result } from './attempt.ts'
+import { type Attempt, attempt, type Failed, type Result } from './attempt.ts'
 import { BUDGET } from './budget.ts'
 import type { Outcome } from './diary.ts'
 import { enduring } from './enduring.ts'
@@ -50,7 +50,17 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
     return outcome
   }
   const keep = (more: Partial<Memory>) => remember(folder, id, (memory = { ...memory, ...more }))
+  const failing = async (how: Failed) => {
+    const outcome = await enduring(run.signal, () => failed(run, claimed, how, memory))
+    const told = ended(outcome, how.text)
+    // Whoever lets it be tried again means from the beginning.
+    keep({ attempts: 0, givenBack: 0 })
+    return told
+  }
   try {
+    if (memory.givenBack >= run.maxAttempts) {
+      return await failing({ type: 'given_back', text: `its agent has given it back ${memory.givenBack} times` })
+    }
     for (let waits = BACKOFF_MS; ; waits = Math.min(waits * 2, LONGEST_BACKOFF_MS)) {
       const agent = run.agent()
       const onSession = (session: string) => keep({ session })
@@ -67,17 +77,13 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
         if (outcome === 'completed') forget(folder, id)
         // Only what failed, or was cut off, counts as an attempt.
         else if (outcome !== 'lost') keep({ attempts: outcome === 'failed' ? 0 : work.number - 1 })
+        if (result.what === 'given_back') keep({ givenBack: memory.givenBack + 1 })
         return told
       }
-      const { type, text } = result as Result & { what: 'failed' }
-      keep({ before: [...memory.before, text].slice(-5), session: null })
-      if (work.number >= run.maxAttempts || type === BUDGET) {
-        const how = await enduring(run.signal, () => failed(run, claimed, result, memory))
-        const told = ended(how, text)
-        // Whoever lets it be tried again means from the beginning.
-        keep({ attempts: 0 })
-        return told
-      }
+      const how = result as Result & { what: 'failed' }
+      keep({ before: [...memory.before, how.text].slice(-5), session: null })
+      // A Ctrl-C reaches git as well, whose end is none of the task's making.
+      if (!run.signal.aborted && (work.number >= run.maxAttempts || how.type === BUDGET)) return await failing(how)
       await sleep(waits, undefined, { signal: AbortSignal.any([run.signal, hold.lost]) }).catch(() => undefined)
       if (hold.lost.aborted) return ended('lost', 'its lease was taken over')
       if (run.signal.aborted) return ended(await returned(run, claimed, 'the run was stopped'), 'the run was stopped')
@@ -85,6 +91,8 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
   } catch (error) {
     // Whatever went wrong is none of the task's making: others may have it.
     await returned(run, claimed, 'the run could not go on').catch(() => undefined)
+    // Somebody has taken it away, which is none of the other tasks' making.
+    if (error instanceof Problem && error.code === 'not_found') return ended('lost', error.message)
     throw error
   } finally {
     hold.stop()
@@ -146,6 +154,8 @@ async function settled(run: Run, claimed: Task, result: Result): Promise<Outcome
       return (await returned(run, claimed, 'it waits for a reply')) === 'returned' ? 'waiting' : 'lost'
     case 'divided':
       return await returned(run, claimed, 'it was divided into parts')
+    case 'given_back':
+      return 'returned'
     case 'stopped':
       return await returned(run, claimed, 'the run was stopped')
     case 'lost':
@@ -159,7 +169,6 @@ const REPORTED: Readonly<Record<string, Outcome>> = {
   completed: 'completed',
   error: 'failed',
   cancelled: 'returned',
-  to_execute: 'returned',
 }
 
 async function completed(
@@ -184,8 +193,12 @@ async function returned({ caller }: Run, { id, token }: Pick<Task, 'id' | 'token
   return back ? 'returned' : 'lost'
 }
 
-async function failed({ caller }: Run, claimed: Task, result: Result, { attempts, before }: Memory): Promise<Outcome> {
-  const { type, text } = result as Result & { what: 'failed' }
+async function failed(
+  { caller }: Run,
+  claimed: Task,
+  { type, text }: Failed,
+  { attempts, before }: Memory,
+): Promise<Outcome> {
   const tried = attempts > 1 ? `${attempts} attempts:\n\n${before.map(each => `- ${each}`).join('\n')}` : undefined
   const gone = await failTask(caller, claimed.id, { type, what: text, tried, token: claimed.token }).catch(
     unlessReported,
@@ -194,7 +207,8 @@ async function failed({ caller }: Run, claimed: Task, result: Result, { attempts
 }
 
 function textOf(result: Result): string {
-  return 'text' in result ? result.text : result.what === 'reported' ? `reported as ${result.task.status}` : result.what
+  if ('text' in result) return result.text
+  return result.what === 'reported' ? `reported as ${result.task.status}` : result.what.replace('_', ' ')
 }
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {
