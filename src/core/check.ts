@@ -120,8 +120,8 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch (error) {
-    // ESRCH: the whole group has ended, which is what was wanted.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    // ESRCH: the whole group has ended, which is what was wanted. EPERM: what is left of it is another user's, by sudo say.
+    if (!['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }
 

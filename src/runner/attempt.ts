@@ -87,7 +87,10 @@ export async function attempt(work: Attempt): Promise<Result> {
     const wards = await warded(work)
     if (hold.lost.aborted) return { what: 'lost' }
     if (run.signal.aborted) return { what: 'stopped' }
-    if (wards) run.diary.tell({ what: 'wards', task: claimed.id, passed: wards.verdict === 'passed', text: wards.text })
+    if (wards) {
+      const passed = wards.verdict === 'unknown' ? null : wards.verdict === 'passed'
+      run.diary.tell({ what: 'wards', task: claimed.id, passed, text: wards.text })
+    }
     if (wards?.verdict === 'failed') {
       await enduring(run.signal, () => noteWardFailed(run.caller, claimed.id, wards.text, claimed.token))
       if (++repairs > MOST_REPAIRS) return { what: 'failed', type: 'ward', text: wards.text }
@@ -103,16 +106,20 @@ export async function attempt(work: Attempt): Promise<Result> {
 
 /** Runs the wards where the agent worked; they end when the run does, or the claim. */
 async function warded({ run, claimed, hold, cwd }: Attempt): Promise<WardResult | undefined> {
-  const { caller, guard } = run
-  return await runWards(
+  const { caller, guard, rest } = run
+  // Another mark than the agent's: what that has left behind is being ended meanwhile.
+  const what = `${claimed.id} wards`
+  rest.not(what)
+  const wards = await runWards(
     { ...caller, here: cwd },
     {
-      // Another mark than the agent's: what that has left behind is being ended meanwhile.
-      env: { [RUN_MARK]: markOf(`${claimed.id} wards`) },
+      env: { [RUN_MARK]: markOf(what) },
       signal: AbortSignal.any([run.signal, hold.lost]),
       onGroup: (group, over) => (over ? guard.done(group) : guard.over(group)),
     },
   )
+  if (wards) rest.of(what)
+  return wards
 }
 
 /** The same session with another message; where it has none, the agent is begun anew and told everything. */

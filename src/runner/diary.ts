@@ -27,7 +27,8 @@ export type Happening =
       readonly ms: number
     }
   | { readonly what: 'sent_on'; readonly task: string; readonly open: number }
-  | { readonly what: 'wards'; readonly task: string; readonly passed: boolean; readonly text: string }
+  /** `passed` is null where they were not run. */
+  | { readonly what: 'wards'; readonly task: string; readonly passed: boolean | null; readonly text: string }
   | {
       readonly what: 'ended'
       readonly task: string

@@ -36,7 +36,9 @@ export class Guard {
   constructor() {
     // In a session of its own, so that what ends the runner's group does not end it.
     const args = ['-c', WATCH, 'punchlist-guard', `${RUN_MARK}=${ownMark()}`]
-    this.watch = spawn('sh', args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+    // Without the mark of a run that we are an agent's of: whoever ends us by that must not end it.
+    const env = { ...process.env, [RUN_MARK]: undefined }
+    this.watch = spawn('sh', args, { detached: true, env, stdio: ['pipe', 'ignore', 'ignore'] })
     this.watch.unref()
     this.watch.on('error', () => undefined)
     this.watch.stdin!.on('error', () => undefined)

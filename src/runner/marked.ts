@@ -43,19 +43,19 @@ export function endOrphans(): number {
 /** Looking at every process takes milliseconds: it is done for all agents that have ended since the last time. */
 const REST_MS = 1000
 
-/** Ends what agents that have ended left behind outside of their process groups: soon, and when the run ends. */
+/** Ends what agents and wards that have ended left behind outside of their process groups: soon, and when the run ends. */
 export class Rest {
   private readonly marks = new Set<string>()
   private timer: NodeJS.Timeout | undefined
 
-  of(task: string): void {
-    this.marks.add(markOf(task))
+  of(what: string): void {
+    this.marks.add(markOf(what))
     this.timer ??= setTimeout(() => this.end(), REST_MS)
   }
 
-  /** The task has another agent, which is not to be ended. */
-  not(task: string): void {
-    if (this.marks.has(markOf(task))) this.end()
+  /** Something else begins by that mark, which is not to be ended. */
+  not(what: string): void {
+    if (this.marks.has(markOf(what))) this.end()
   }
 
   end(): void {

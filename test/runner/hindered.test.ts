@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { answer, ended, punchlist } from '../support/cli.ts'
-import { addTask, begin, type Here, run, runHere, runTelling, statesIn } from '../support/run-here.ts'
+import { addTask, appears, begin, run, runHere, running, runTelling, statesIn } from '../support/run-here.ts'
 
 test('a task that was reported on before its runner was killed holds up no later run', async () => {
   const here = runHere('punchlist queue complete "$PUNCHLIST_TASK" >/dev/null; touch reported; sleep 481')
@@ -38,6 +38,30 @@ test('a ward may take longer than it takes to end what the agent has left behind
   await addTask(here, 'one')
   expect((await run(here)).status).toBe(0)
   expect(running('sleep 485')).toEqual([])
+})
+
+test('what a ward leaves running is ended, too', async () => {
+  const daemon = `setsid -f sh -c 'touch begun; sleep 486'; while [ ! -f begun ]; do sleep 0.05; done`
+  const here = runHere('echo done', { wards: [`sh -c "${daemon}"`] })
+  await addTask(here, 'one')
+  expect((await run(here)).status).toBe(0)
+  expect(running('sleep 486')).toEqual([])
+})
+
+test('what is ended together with an agent that has started a run ends the agents of that run as well', async () => {
+  const here = runHere('touch begun; sleep 487')
+  await addTask(here, 'one')
+  // By this mark everything is known that an agent of another run has started, and ended when that has.
+  const inside = { ...here, env: { ...here.env, PUNCHLIST_RUN: 'an agent of another run' } }
+  const child = begin(inside)
+  await appears(here, 'begun')
+  const all = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n')
+  const guards = all.filter(line => line.includes(`punchlist-guard PUNCHLIST_RUN=${child.pid}.`))
+  expect(guards).toHaveLength(1)
+  const environment = readFileSync(`/proc/${Number.parseInt(guards[0]!, 10)}/environ`, 'utf8')
+  expect(environment).not.toContain('an agent of another run')
+  child.kill('SIGINT')
+  await ended(child)
 })
 
 test('a ward ends with its runner, however that ends', async () => {
@@ -120,13 +144,3 @@ test('what is remembered of a task is gone when it is completed', async () => {
   await run(here, '--max-attempts', '1')
   expect(readdirSync(join(here.cwd, '.punchlist/runs/tasks'))).toEqual(['req_0002.json'])
 })
-
-async function appears(here: Here, file: string): Promise<void> {
-  await vi.waitFor(() => expect(existsSync(join(here.cwd, file))).toBe(true), 20_000)
-}
-
-/** The processes whose command line is this. */
-function running(line: string): string[] {
-  const all = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n')
-  return all.filter(each => each.trim() === line)
-}

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -49,6 +50,19 @@ function told(folder: string, name: string, happenings: readonly Happening[]): v
   const diary = new Diary(folder, name, now, () => undefined)
   for (const happening of happenings) diary.tell(happening)
 }
+
+test('wards that were not run, because nobody trusts them here, are not told as failed', async () => {
+  const here = runHere('echo done', { wards: ['true'] })
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: here.cwd })
+  git('init', '-q')
+  git('add', 'punchlist.json')
+  git('commit', '-qm', 'begin')
+  await addTask(here, 'one')
+  expect((await run(here)).stdout).toContain('wards not run')
+  const { tasks } = await answer<{ tasks: unknown[] }>(['run', '--report'], here)
+  expect(tasks).toMatchObject([{ outcome: 'completed', wards: { passed: 0, failed: 0 } }])
+})
 
 test('a task that was claimed several times is told once, with everything that was spent on it', () => {
   const folder = scratch()

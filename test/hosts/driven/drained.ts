@@ -93,7 +93,7 @@ export class Drained {
     return this.#told(task, 'agent_ended').map(({ exit, signal }) => signal ?? exit)
   }
 
-  wards(task: string): boolean[] {
+  wards(task: string): (boolean | null)[] {
     return this.#told(task, 'wards').map(({ passed }) => passed)
   }
 
