@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PROBLEMS, Problem } from '../core/problem.ts'
+import { PROBLEMS, Problem, type ProblemCode } from '../core/problem.ts'
 import { settle } from '../handover.ts'
 import { replyName } from '../queue/checkpoints.ts'
 import { returnTask, unlessReported } from '../queue/claiming.ts'
@@ -24,6 +24,9 @@ import type { Run } from './run.ts'
 /** So long after the first failure; twice as long after each further one. */
 const BACKOFF_MS = 2000
 const LONGEST_BACKOFF_MS = 60_000
+
+/** What a write about a task is refused with that is others' by now. */
+const OTHERS: ReadonlySet<ProblemCode> = new Set(['lease_lost', 'move_refused', 'not_found'])
 
 /** Does a claimed task with an agent, to its end or to where somebody else is needed. */
 export async function workOn(run: Run, worker: string, claimed: Task): Promise<Outcome> {
@@ -91,8 +94,8 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
   } catch (error) {
     // Whatever went wrong is none of the task's making: others may have it.
     await returned(run, claimed, 'the run could not go on').catch(() => undefined)
-    // Somebody has taken it away, which is none of the other tasks' making.
-    if (error instanceof Problem && error.code === 'not_found') return ended('lost', error.message)
+    // Somebody has decided about it, or taken it away, which is none of the other tasks' making.
+    if (error instanceof Problem && OTHERS.has(error.code)) return ended('lost', error.message)
     throw error
   } finally {
     hold.stop()

@@ -38,6 +38,20 @@ test('a task that somebody takes away while its agent works is lost, and the oth
   ])
 })
 
+test('a task that is cancelled while a ward says no is lost, and the others are done', async () => {
+  const here = runHere('[ "$PUNCHLIST_TASK" = req_0002 ] && touch good; echo done', {
+    wards: ['sh -c "test -f good || { touch begun; while [ ! -f go ]; do sleep 0.1; done; exit 1; }"'],
+  })
+  await addTask(here, 'cancelled')
+  await addTask(here, 'other')
+  const said = ended(begin(here))
+  await appears(here, 'begun')
+  await answer(['queue', 'cancel', 'req_0001', '--reason', 'not wanted'], here)
+  writeFileSync(join(here.cwd, 'go'), '')
+  expect((await said).stdout).toContain('req_0001  lost')
+  expect(await statesIn(here)).toEqual({ req_0001: 'cancelled', req_0002: 'completed' })
+})
+
 test('an agent that has reported, and takes its time, has reported all the same', async () => {
   const here = runHere('punchlist queue complete "$PUNCHLIST_TASK" >/dev/null; sleep 494')
   await addTask(here, 'one')
