@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { redacted } from './text.ts'
 
 /** What came of running a command that decides whether work counts as done. */
@@ -46,7 +46,7 @@ export async function runCheck(command: readonly string[], checking: Checking): 
   const began = performance.now()
   const tail = new Tail(keep)
   const ended = await new Promise<Pick<Verification, 'exit' | 'signal'>>(done => {
-    const child = spawn(command[0]!, command.slice(1), {
+    const child: ChildProcess = spawn(command[0]!, command.slice(1), {
       cwd,
       detached: true,
       shell: false,
@@ -64,13 +64,14 @@ export async function runCheck(command: readonly string[], checking: Checking): 
       tail.add(Buffer.from(`\n[stopped after ${timeoutMs} ms]\n`))
       killGroup(child.pid)
     }, timeoutMs)
-    child.stdout.on('data', chunk => tail.add(chunk))
-    child.stderr.on('data', chunk => tail.add(chunk))
+    // Where no descriptors are left it has no pipes, and tells so in a moment.
+    child.stdout?.on('data', chunk => tail.add(chunk))
+    child.stderr?.on('data', chunk => tail.add(chunk))
     const end = (exit: number | null, signal: string | null) => {
       clearTimeout(over)
       stop?.removeEventListener('abort', stopped)
-      child.stdout.destroy()
-      child.stderr.destroy()
+      child.stdout?.destroy()
+      child.stderr?.destroy()
       done({ exit, signal })
     }
     child.on('error', error => {

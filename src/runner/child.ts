@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { redactingLines } from '../core/text.ts'
@@ -58,10 +58,7 @@ export class Child {
     void this.ended.then(() => clearTimeout(late))
   }
 
-  private async followed(
-    child: ChildProcessWithoutNullStreams,
-    onLine: (line: string) => void,
-  ): Promise<Omit<Ended, 'complaint'>> {
+  private async followed(child: ChildProcess, onLine: (line: string) => void): Promise<Omit<Ended, 'complaint'>> {
     // Line by line: of a credential that comes in two pieces, each would pass for something else.
     const [fromSaid, fromComplained] = [redactingLines(), redactingLines()]
     const said = splitting(line => {
@@ -73,8 +70,9 @@ export class Child {
       this.keep(text)
       this.complaint = `${this.complaint}${text}\n`.slice(-COMPLAINT)
     })
-    child.stdout.on('data', said.add)
-    child.stderr.on('data', complained.add)
+    // Where no descriptors are left it has no pipes, and tells so in a moment.
+    child.stdout?.on('data', said.add)
+    child.stderr?.on('data', complained.add)
     const how = await new Promise<Omit<Ended, 'complaint'>>(done => {
       child.on('error', error => done({ exit: null, signal: null, error: error.message }))
       child.on('exit', (exit, signal) => {
@@ -88,8 +86,8 @@ export class Child {
     })
     said.end()
     complained.end()
-    child.stdout.destroy()
-    child.stderr.destroy()
+    child.stdout?.destroy()
+    child.stderr?.destroy()
     return how
   }
 
@@ -128,12 +126,12 @@ function opened(path: string): number | undefined {
 function begun(
   { program, args, input }: Invocation,
   { cwd, env }: Starting,
-): { readonly child: ChildProcessWithoutNullStreams } | Omit<Ended, 'complaint'> {
+): { readonly child: ChildProcess } | Omit<Ended, 'complaint'> {
   try {
     const child = spawn(program, [...args], { cwd, env, detached: true, shell: false, stdio: 'pipe' })
     // Whoever ends before it has read its prompt has its reasons.
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(input ?? '')
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(input ?? '')
     return { child }
   } catch (error) {
     // More words than the system takes, for one.
