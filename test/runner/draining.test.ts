@@ -54,6 +54,28 @@ test('when nothing can be claimed any more, those who are at work are waited for
   ])
 })
 
+test('what an agent did is reported although the store does not answer for a while', async () => {
+  const { caller, close, root } = await withTasks({ targetWorker: 'nobody' })
+  let away = 0
+  const store = new Proxy(caller.store, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown
+      if (typeof value !== 'function') return value
+      if (name !== 'find' || away === 0) return value.bind(target) as unknown
+      away--
+      return async () => {
+        throw new Problem('store_unreachable', 'The store cannot be reached', 'Try again.')
+      }
+    },
+  })
+  const onEntry = ({ what }: Entry) => {
+    if (what === 'agent_ended') away = 2
+  }
+  const counts = await runIn(root, { caller: { ...caller, store }, command: ['true'], workers: 1, onEntry })
+  await close()
+  expect({ away, counts }).toMatchObject({ away: 0, counts: { completed: 1 } })
+})
+
 /** Two tasks, the second of which is not for everybody or not yet. */
 async function withTasks(second: { dependsOn: string[] } | { targetWorker: string }) {
   const root = scratch()

@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { ended, punchlist } from '../support/cli.ts'
+import { answer, ended, punchlist } from '../support/cli.ts'
 import { addTask, begin, run, runHere, runTelling, statesIn, type Told } from '../support/run-here.ts'
 
 test('--once lets each worker take one task at most', async () => {
@@ -108,4 +108,22 @@ test('an agent that is begun anew is sent on anew, although the one before was g
   const told = await runTelling(here, '--max-attempts', '2')
   expect(told.filter(({ what }) => what === 'sent_on')).toHaveLength(4)
   expect(told.find(({ what }) => what === 'ended')).toMatchObject({ outcome: 'completed', attempts: 2 })
+})
+
+test('a question is no attempt; its answer goes to the session that asked, and what fails after it is tried again', async () => {
+  const here = runHere('')
+  const script = `cat >/dev/null; echo "$*" >> calls; echo '{"type":"system","session_id":"s1"}'
+    case $(wc -l < calls) in
+    1) punchlist queue checkpoint req_0001 --summary half --needs "which?" >/dev/null;;
+    2) exit 1;;
+    esac`
+  writeFileSync(join(here.cwd, 'bin/claude'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  await addTask(here, 'asks')
+  const claude = ['run', '--agent', 'claude-code', '--max-attempts', '2']
+  expect((await punchlist(claude, here)).status).toBe(0)
+  await answer(['queue', 'reply', 'req_0001', 'this one'], here)
+  expect((await punchlist(claude, here)).status).toBe(0)
+  expect(await statesIn(here)).toEqual({ req_0001: 'completed' })
+  const calls = readFileSync(join(here.cwd, 'calls'), 'utf8').trim().split('\n')
+  expect(calls.map(call => call.includes('--resume s1'))).toEqual([false, true, false])
 })

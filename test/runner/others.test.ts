@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { answer, ended } from '../support/cli.ts'
 import { addTask, appears, begin, type Here, run, runHere, runTelling, statesIn } from '../support/run-here.ts'
@@ -96,6 +97,24 @@ test('what a run had before the machine was started anew is given back at once',
   rewriteSign(here, sign => ({ ...sign, boot: 'before', numbering: '1' }))
   expect((await run(here)).status).toBe(0)
   expect(await statesIn(here)).toEqual({ req_0001: 'completed' })
+})
+
+test('of a run that was killed before it could tell of a claim that one is given back, and no older one in the same name', async () => {
+  const here = runHere('[ -f begun ] && { echo done; exit 0; }; touch begun; sleep 497')
+  await addTask(here, 'somebody’s')
+  await answer(['queue', 'claim', 'req_0001', '--worker', 'first-1'], here)
+  await addTask(here, 'one')
+  // What a claim is told to the second by must differ from what the run is.
+  await sleep(1100)
+  const child = begin(here, '--name', 'first')
+  await appears(here, 'begun')
+  child.kill('SIGKILL')
+  await once(child, 'close')
+  const runs = join(here.cwd, '.punchlist/runs')
+  const account = join(runs, readdirSync(runs).find(name => name.endsWith('.jsonl'))!)
+  writeFileSync(account, `${readFileSync(account, 'utf8').split('\n')[0]!}\n`)
+  expect((await run(here, '--name', 'second')).status).toBe(0)
+  expect(await statesIn(here)).toEqual({ req_0001: 'in_progress', req_0002: 'completed' })
 })
 
 test('the summary is written although an earlier run was killed over its logs', async () => {

@@ -1,6 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { expect, inject, test, vi } from 'vitest'
 import { ended } from '../support/cli.ts'
-import { freshSchema, startPostgres } from '../support/postgres.ts'
+import { freshSchema } from '../support/postgres.ts'
+import { wireTo } from '../support/postgres-wire.ts'
 import { addTask, appears, begin, run, runHere, running, statesIn } from '../support/run-here.ts'
 
 test('a Ctrl-C that is passed on by what has started the run, and so comes twice, is one', async () => {
@@ -27,23 +28,19 @@ test('a second Ctrl-C ends a run at once, and with it an agent that will not', a
 })
 
 test('what cannot be given back when a run is stopped, because the server is gone, is taken up by the next one at once', async () => {
-  const server = await startPostgres()
-  try {
-    const here = runHere('[ -f begun ] && { echo done; exit 0; }; touch begun; sleep 493', {
-      store: freshSchema(server.url),
-    })
-    await addTask(here, 'one')
-    const child = begin(here)
-    await appears(here, 'begun')
-    await server.kill()
-    child.kill('SIGINT')
-    const { status, stderr } = await ended(child)
-    expect({ status, stderr }).toEqual({ status: 9, stderr: expect.stringContaining('cannot be reached') })
-    expect(running('sleep 493')).toEqual([])
-    await server.restart()
-    expect((await run(here)).status).toBe(0)
-    expect(await statesIn(here)).toEqual({ req_0001: 'completed' })
-  } finally {
-    await server.stop()
-  }
+  const store = freshSchema(inject('postgres'))
+  const here = runHere('[ -f begun ] && { echo done; exit 0; }; touch begun; sleep 493', { store })
+  await addTask(here, 'one')
+  const url = new URL(store)
+  const wire = await wireTo(Number(url.port))
+  url.port = `${wire.port}`
+  const child = begin({ ...here, env: { ...here.env, PUNCHLIST_STORE: url.href } })
+  const said = ended(child)
+  await appears(here, 'begun')
+  wire.close()
+  child.kill('SIGINT')
+  expect((await said).status).toBe(9)
+  expect(running('sleep 493')).toEqual([])
+  expect((await run(here)).status).toBe(0)
+  expect(await statesIn(here)).toEqual({ req_0001: 'completed' })
 })
