@@ -8,7 +8,7 @@ import { Diary, type Happening } from '../../src/runner/diary.ts'
 import { underWay } from '../../src/runner/earlier.ts'
 import { reportOn } from '../../src/runner/report.ts'
 import { answer, punchlist, refusal } from '../support/cli.ts'
-import { addTask, begin, run, runHere } from '../support/run-here.ts'
+import { addTask, begin, run, runHere, tasksIn } from '../support/run-here.ts'
 import { scratch } from '../support/scratch.ts'
 
 const STARTED: Happening = { what: 'run_started', agent: 'claude-code', workers: 2, name: 'w' }
@@ -51,7 +51,7 @@ function told(folder: string, name: string, happenings: readonly Happening[]): v
   for (const happening of happenings) diary.tell(happening)
 }
 
-test('wards that were not run, because nobody trusts them here, are not told as failed', async () => {
+test('wards that were not run, because nobody trusts them here, have verified nothing, and are not told as failed', async () => {
   const here = runHere('echo done', { wards: ['true'] })
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: here.cwd })
@@ -62,6 +62,7 @@ test('wards that were not run, because nobody trusts them here, are not told as 
   expect((await run(here)).stdout).toContain('wards not run')
   const { tasks } = await answer<{ tasks: unknown[] }>(['run', '--report'], here)
   expect(tasks).toMatchObject([{ outcome: 'completed', wards: { passed: 0, failed: 0 } }])
+  expect((await tasksIn(here))['req_0001']).toMatchObject({ verifiedAt: null })
 })
 
 test('a task that was claimed several times is told once, with everything that was spent on it', () => {
