@@ -115,7 +115,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         once: v.optional(v.pipe(v.boolean(), description('each worker takes one task at most'))),
         watch: v.optional(v.pipe(v.boolean(), description('wait for more work when there is none'))),
         maxAttempts: v.optional(v.pipe(wholeNumber(1, 100), description('before a task has failed; 3 if absent'))),
-        timeout: v.optional(v.pipe(longDuration(), description('how long an agent may take in one go'))),
+        timeout: v.optional(v.pipe(longDuration(), description('how long an attempt at a task may take'))),
         budget: v.optional(
           v.pipe(
             v.number(),

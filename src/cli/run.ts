@@ -101,8 +101,14 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
     // Not where it could not go on: it may have been unable to give its tasks back, and the next one does.
     over()
     await progress.end()
-    if (summary !== undefined && !json) around.terminal.out(`summary: ${summary}`)
-    if (fields.pr === true && !json) around.terminal.out((await logbook.pullRequest()) ?? '')
+    const pullRequest = fields.pr === true ? await logbook.pullRequest() : undefined
+    if (json) {
+      const told = { at: now().toISOString(), what: 'summary', path: summary ?? null, pullRequest: pullRequest ?? null }
+      around.terminal.out(JSON.stringify(told))
+    } else {
+      if (summary !== undefined) around.terminal.out(`summary: ${summary}`)
+      if (pullRequest !== undefined) around.terminal.out(pullRequest)
+    }
     return stop.signal.aborted ? 130 : counts.failed > 0 ? 5 : 0
   } finally {
     listening()

@@ -7,7 +7,7 @@ import type { Verified } from '../queue/verified.ts'
 import { noteWardFailed } from '../queue/verifying.ts'
 import type { Agent, Invocation } from './agents/agent.ts'
 import { isOverBudget, overBudget } from './budget.ts'
-import { callAgent } from './calling.ts'
+import { callAgent, tooLate } from './calling.ts'
 import { enduring } from './enduring.ts'
 import type { Hold } from './hold.ts'
 import { markOf, RUN_MARK } from './marked.ts'
@@ -58,14 +58,29 @@ export interface Attempt {
 /** Wards that fail are mended by the same session, so often. */
 const MOST_REPAIRS = 3
 
-/** Has an agent work on a task, sends it on while its plan is open, and back while a ward fails. */
+/** What a timer can wait for: it takes more than 24 days for nothing. */
+const LONGEST_MS = 2 ** 31 - 1
+
+/** Has an agent work on a task, for as long as it may take. */
 export async function attempt(work: Attempt): Promise<Result> {
+  const { timeoutMs } = work.run
+  const late = new AbortController()
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => late.abort(), Math.min(timeoutMs, LONGEST_MS))
+  try {
+    return await worked(work, late.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Sends the agent on while its plan is open, and back while a ward fails. */
+async function worked(work: Attempt, late: AbortSignal): Promise<Result> {
   const { run, claimed, hold } = work
   // Whoever is begun anew is sent on anew, whatever became of the one before.
   await enduring(run.signal, () => remember(run.caller.store, { conversationId: claimed.id }, UNTOUCHED, run.caller))
   let invocation = work.first
   for (let repairs = 0; ; ) {
-    const ended = await callAgent(work, invocation)
+    const ended = late.aborted ? tooLate(work) : await callAgent(work, invocation, late)
     const now = await enduring(run.signal, () => locate(run.caller, claimed.id))
     // A report keeps the claim's token, although the lease ends with it; giving back takes a new one.
     const isOurs = now.token === claimed.token

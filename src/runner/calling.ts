@@ -10,15 +10,12 @@ import { Child, type Ended } from './child.ts'
 import { markOf, RUN_MARK } from './marked.ts'
 import type { Run } from './run.ts'
 
-/** What a timer can wait for: it takes more than 24 days for nothing. */
-const LONGEST_MS = 2 ** 31 - 1
-
 /** Runs the agent once, to its end or until it must be stopped, and tells what went wrong. */
-export async function callAgent(work: Attempt, invocation: Invocation): Promise<Failed | undefined> {
+export async function callAgent(work: Attempt, invocation: Invocation, late: AbortSignal): Promise<Failed | undefined> {
   const { run, claimed, hold, agent, cwd, number } = work
   const began = performance.now()
   run.rest.not(claimed.id)
-  const [late, dear] = [new AbortController(), new AbortController()]
+  const dear = new AbortController()
   const child = new Child(invocation, {
     cwd,
     env: environment(work),
@@ -36,26 +33,27 @@ export async function callAgent(work: Attempt, invocation: Invocation): Promise<
   const pid = child.group ?? null
   if (pid !== null) run.guard.over(pid)
   run.diary.tell({ what: 'agent_started', task: claimed.id, attempt: number, pid, session: work.session ?? null })
-  const timer =
-    run.timeoutMs === undefined ? undefined : setTimeout(() => late.abort(), Math.min(run.timeoutMs, LONGEST_MS))
   const stop = () => child.stop()
-  const signals = [run.signal, hold.lost, late.signal, dear.signal]
+  const signals = [run.signal, hold.lost, late, dear.signal]
   for (const signal of signals) {
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop)
   }
   const ended = await child.ended
   for (const signal of signals) signal.removeEventListener('abort', stop)
-  clearTimeout(timer)
   run.rest.of(claimed.id)
   if (pid !== null) run.guard.done(pid)
   const { exit, signal } = ended
   const ms = Math.round(performance.now() - began)
   run.diary.tell({ what: 'agent_ended', task: claimed.id, attempt: number, exit, signal, ms })
-  if (late.signal.aborted) return { type: 'timeout', text: `${agent.name} took longer than ${run.timeoutMs! / 1000} s` }
+  if (late.aborted) return tooLate(work)
   const isEnd = exit !== null && (agent.isEnd?.(exit) ?? exit === 0)
   if (isEnd) return undefined
   return dear.signal.aborted ? overBudget(work) : { type: 'agent', text: wayItEnded(agent, ended, work.said) }
+}
+
+export function tooLate({ run, agent }: Attempt): Failed {
+  return { type: 'timeout', text: `${agent.name} took longer than ${run.timeoutMs! / 1000} s` }
 }
 
 function wayItEnded({ name }: Agent, { exit, signal, error, complaint }: Ended, said: string): string {

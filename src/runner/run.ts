@@ -14,7 +14,7 @@ export interface Run {
   readonly leaseMs: number
   /** How often an agent is begun for a task before it has failed. */
   readonly maxAttempts: number
-  /** How long an agent may work on a task in one go; undefined for as long as it takes. */
+  /** How long an attempt at a task may take, whatever its agent is sent on for; undefined for as long as it takes. */
   readonly timeoutMs: number | undefined
   /** What a task may cost in US dollars, as far as its agent tells. */
   readonly budgetUsd: number | undefined

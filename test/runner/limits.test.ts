@@ -49,6 +49,21 @@ test('a lease and a timeout may be of years, and neither may be of nothing', asy
     expect((await run(here, ...flags)).status).toBe(2)
 })
 
+test('a timeout is the attempt’s: what the agent is sent on for counts', async () => {
+  const here = runHere(
+    `n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n
+    [ $n = 1 ] && punchlist plan add 1 2 3 4 5 6 7 8 9 >/dev/null
+    punchlist plan complete $n done >/dev/null; sleep 0.8`,
+  )
+  await addTask(here, 'long')
+  const told = await runTelling(here, '--timeout', '3s', '--max-attempts', '1')
+  expect(told.filter(({ what }) => what === 'sent_on').length).toBeGreaterThan(0)
+  expect(told.find(({ what }) => what === 'ended')).toMatchObject({
+    outcome: 'failed',
+    text: './agent.sh took longer than 3 s',
+  })
+})
+
 test('a task that costs more than its budget has failed, as far as its agent tells', async () => {
   const here = runHere('')
   const told = { type: 'result', session_id: 's', total_cost_usd: 1.5, result: 'made it' }

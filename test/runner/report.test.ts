@@ -8,7 +8,7 @@ import { Diary, type Happening } from '../../src/runner/diary.ts'
 import { underWay } from '../../src/runner/earlier.ts'
 import { reportOn } from '../../src/runner/report.ts'
 import { answer, punchlist, refusal } from '../support/cli.ts'
-import { addTask, begin, run, runHere, tasksIn } from '../support/run-here.ts'
+import { addTask, begin, run, runHere, runTelling, tasksIn } from '../support/run-here.ts'
 import { scratch } from '../support/scratch.ts'
 
 const STARTED: Happening = { what: 'run_started', agent: 'claude-code', workers: 2, name: 'w' }
@@ -63,6 +63,20 @@ test('wards that were not run, because nobody trusts them here, have verified no
   const { tasks } = await answer<{ tasks: unknown[] }>(['run', '--report'], here)
   expect(tasks).toMatchObject([{ outcome: 'completed', wards: { passed: 0, failed: 0 } }])
   expect((await tasksIn(here))['req_0001']).toMatchObject({ verifiedAt: null })
+})
+
+test('the last that a run tells programs is where its summary is, and the section for the pull request if that was asked for', async () => {
+  const here = runHere('echo done')
+  await addTask(here, 'one')
+  expect((await runTelling(here)).at(-1)).toMatchObject({
+    what: 'summary',
+    path: 'tmp/work/default/todos/_summary.md',
+    pullRequest: null,
+  })
+  expect((await runTelling(here, '--pr')).at(-1)).toMatchObject({
+    what: 'summary',
+    pullRequest: expect.stringContaining('## Work Session'),
+  })
 })
 
 test('a task that was claimed several times is told once, with everything that was spent on it', () => {
