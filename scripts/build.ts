@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { dirname, join, relative, resolve } from 'node:path'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { type OutputChunk, rolldown } from 'rolldown'
-import { settingsSchema } from '../src/settings.ts'
+import { settingsSchema, userSettingsSchema } from '../src/settings.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
@@ -26,7 +26,7 @@ type Groups = { name: string; test: RegExp }[]
 const SHARED: Groups = [
   {
     name: 'plan',
-    test: /\/src\/(?:core\/(?!check\.ts|clock\.ts|disk\.ts|process\.ts|wards\.ts|markdown\.ts|session\.ts|splices\.ts|words\.ts|yaml\/)|plans\/(?!budget\.ts|context\.ts)|cli\/(?:show|table)\.ts)|\/valibot\//,
+    test: /\/src\/(?:core\/(?!check\.ts|clock\.ts|disk\.ts|environment\.ts|git\.ts|process\.ts|wards\.ts|markdown\.ts|session\.ts|splices\.ts|words\.ts|yaml\/)|plans\/(?!budget\.ts|context\.ts)|cli\/(?:show|table)\.ts)|\/valibot\//,
   },
   { name: 'text', test: /\/src\/core\/(?:markdown\.ts|splices\.ts|yaml\/)/ },
 ]
@@ -53,7 +53,9 @@ const chunks = [
 ]
 writeFileSync(join(fresh, 'NOTICES.md'), notices(chunks))
 types()
-writeFileSync(join(root, 'schema/punchlist.schema.json'), settingsJsonSchema())
+mkdirSync(join(root, 'schema'), { recursive: true })
+writeFileSync(join(root, 'schema/punchlist.schema.json'), jsonSchemaOf(settingsSchema))
+writeFileSync(join(root, 'schema/config.schema.json'), jsonSchemaOf(userSettingsSchema))
 const old = join(root, `dist.${process.pid}.old`)
 if (existsSync(dist)) renameSync(dist, old)
 renameSync(fresh, dist)
@@ -108,9 +110,8 @@ function types(): void {
   execFileSync(tsc, ['-p', 'tsconfig.types.json', '--outDir', join(fresh, 'types')], { cwd: root, stdio: 'inherit' })
 }
 
-function settingsJsonSchema(): string {
-  mkdirSync(join(root, 'schema'), { recursive: true })
-  return `${JSON.stringify(toJsonSchema(settingsSchema), null, 2)}\n`
+function jsonSchemaOf(schema: Parameters<typeof toJsonSchema>[0]): string {
+  return `${JSON.stringify(toJsonSchema(schema), null, 2)}\n`
 }
 
 /** The licences of everything that went into the chunks. */

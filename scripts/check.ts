@@ -19,7 +19,10 @@ const SOURCES: readonly Check[] = [
 const PACKAGE: readonly Check[] = [
   ['build', ['node', 'scripts/build.ts']],
   ['package', ['publint', '--strict']],
-  ['package types', ['attw', '--pack', '.', '--profile', 'esm-only', '--exclude-entrypoints', './schema.json']],
+  [
+    'package types',
+    ['attw', '--pack', '.', '--profile', 'esm-only', '--exclude-entrypoints', './schema.json', './config.schema.json'],
+  ],
 ]
 
 let passed = 0

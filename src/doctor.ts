@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { makePrivate, refuseOther, writeOnce } from './core/files.ts'
 import { refusalFor } from './core/lifecycle.ts'
 import { Problem, type ProblemCode } from './core/problem.ts'
 import type { Finding, Store } from './core/store.ts'
@@ -16,15 +17,12 @@ export interface Check extends Finding {
 }
 
 /** Looks at everything that must be right for a workspace to work, and with `fix` puts right what is safe to. */
-export async function examine(
-  workspace: Workspace,
-  { fix, trusted }: { fix: boolean; trusted: boolean },
-): Promise<Check[]> {
+export async function examine(workspace: Workspace, { fix }: { fix: boolean }): Promise<Check[]> {
   const file = workspace.store.startsWith('sqlite:') ? workspace.store.slice('sqlite:'.length) : undefined
   const about = [
     well('workspace', workspace.root),
     well('node', process.version),
-    ...(await wardsOf(workspace, trusted)),
+    ...(await trustOf(workspace)),
     ...(await hostsOf(workspace, fix)),
   ]
   if (file !== undefined && file !== ':memory:' && !existsSync(file)) {
@@ -39,8 +37,7 @@ export async function examine(
       hint: one.ok ? '' : (one.hint ?? RESTORE),
       ...damage(one),
     }))
-    if (trusted) (await import('./trust.ts')).trust(workspace.store, workspace.root)
-    return [...about, ...found, ...privacy(file, fix), await commands(door), await records(store)]
+    return [...about, ...found, ...privacy(file, fix), await records(store)]
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const { code, hint, message } = error
@@ -62,10 +59,10 @@ function privacy(file: string | undefined, fix: boolean): Check[] {
   const folder = dirname(file)
   const ignore = join(folder, '.gitignore')
   return [
-    mended('ignored by git', existsSync(ignore), fix, () => writeFileSync(ignore, '*\n')),
+    mended('ignored by git', refuseOther(ignore) !== undefined, fix, () => writeOnce(ignore, '*\n', 0o644)),
     ...[file, folder].map(path =>
-      mended(`only for its owner: ${basename(path)}`, (statSync(path).mode & 0o077) === 0, fix, () =>
-        chmodSync(path, statSync(path).isDirectory() ? 0o700 : 0o600),
+      mended(`only for its owner: ${basename(path)}`, (lstatSync(path).mode & 0o077) === 0, fix, () =>
+        makePrivate(path),
       ),
     ),
   ]
@@ -77,23 +74,17 @@ function mended(check: string, ok: boolean, fix: boolean, mend: () => void): Che
   return { check, ok: ok || fix, detail, hint: ok || fix ? '' : 'Run: punchlist doctor --fix', fixed: !ok && fix }
 }
 
-/** Not being trusted is no fault: most stores that came with a folder hold no commands. */
-async function commands(door: StoreDoor): Promise<Check> {
-  const trusted = await door.mayRun()
-  const detail = trusted
-    ? 'may be run'
-    : 'are not run: this store was not made here by you; punchlist doctor --trust if it is yours'
-  return { check: 'stored checks', ok: true, detail, hint: '', fixed: false }
-}
-
-async function wardsOf({ wards, root }: Workspace, trusted: boolean): Promise<Check[]> {
-  if (wards.length === 0) return []
-  const { areTrusted, trustWards } = await import('./trust.ts')
-  if (trusted) trustWards(wards, root)
-  const detail = areTrusted(wards, root)
-    ? `${wards.length}, may be run`
-    : 'are not run: they came with the repository; read them, then punchlist doctor --trust'
-  return [well('wards', detail)]
+/** Commands that were not accepted are not run, which is no fault; a store that was not keeps everything from being written. */
+async function trustOf(workspace: Workspace): Promise<Check[]> {
+  const { trustSet } = await import('./trust-items.ts')
+  const { items } = await trustSet(workspace)
+  const open = items.filter(({ accepted }) => !accepted)
+  const names = [...new Set(open.map(({ what }) => what))].join(', ')
+  const blocks = open.some(({ what }) => ['database', 'store', 'settings'].includes(what) || what.startsWith('paths.'))
+  if (!blocks)
+    return [well('trust', open.length === 0 ? 'nothing waits to be accepted' : `not accepted, not in effect: ${names}`)]
+  const hint = 'Look at it and accept it: punchlist trust'
+  return [{ check: 'trust', ok: false, detail: `not accepted: ${names}`, hint, fixed: false, code: 'untrusted' }]
 }
 
 /** Whether the hosts that are wired here will call us. */

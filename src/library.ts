@@ -4,6 +4,7 @@ import * as reports from './backlog/reports.ts'
 import { start, stop } from './continuation/operations.ts'
 import type { CompletionMode } from './core/completion.ts'
 import type { Event } from './core/event.ts'
+import { authorityBelow, RUN_MARK } from './core/lineage.ts'
 import { type Caller, type Operation, perform, type Scope } from './core/operation.ts'
 import type { EventQuery, Store } from './core/store.ts'
 import * as handover from './handover.ts'
@@ -143,12 +144,14 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
     inFiles: workspace.inFiles,
     by: options.actor ?? 'library',
     scope: { conversationId: options.conversation ?? 'default', turnId: options.turn, session: options.session },
+    authority: async () => authorityBelow('program', process.env[RUN_MARK]),
     completion: options.completion ?? workspace.completion,
     now: options.now ?? (() => new Date()),
     documents: door.documents(),
     sessional: () => door.sessional(),
     // A program that opens a workspace answers for the commands that are kept there.
     mayRun: async () => true,
+    seal: () => door.seal(),
     wards: { commands: workspace.wards, mayRun: async () => true },
     continuation: workspace.settings.continuation ?? {},
   })

@@ -1,11 +1,15 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { pause } from './core/clock.ts'
 import type { Kind } from './core/kind.ts'
 import type { LedgerKeeper } from './core/ledger.ts'
 import type { Documents, Wards } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import type { Store } from './core/store.ts'
 import { type Shelf, Shelves } from './engines/files/shelves.ts'
+import { realRoot } from './trust/root.ts'
+import { knownSeal, makeSeal } from './trust/state.ts'
+import { type Foreign, foreignIn, keepAsOwn, untrustedStore, wasAccepted } from './trust/store-file.ts'
 import type { Workspace } from './workspace.ts'
 
 /** How long to wait for another process that is writing; as long as the engine finds right where absent. */
@@ -13,14 +17,19 @@ export interface Patience {
   readonly busyMs?: number
 }
 
+interface Opening extends Patience {
+  /** Called before the first write to a file. */
+  readonly beforeWrite?: () => void
+}
+
 /** Opens the store of a URL. Engines are loaded when first used. */
-export async function openStore(url: string, patience: Patience = {}): Promise<Store> {
+export async function openStore(url: string, opening: Opening = {}): Promise<Store> {
   if (url.startsWith('sqlite:')) {
     const { openSqliteStore } = await import('./engines/sqlite/store.ts')
-    return openSqliteStore(url.slice('sqlite:'.length), patience)
+    return openSqliteStore(url.slice('sqlite:'.length), opening)
   }
   const { openPostgresStore } = await import('./engines/postgres/store.ts')
-  const { busyMs } = patience
+  const { busyMs } = opening
   return await openPostgresStore(url, busyMs === undefined ? {} : { connectTimeoutMs: busyMs, patienceMs: busyMs })
 }
 
@@ -31,17 +40,30 @@ export async function openStore(url: string, patience: Patience = {}): Promise<S
 export class StoreDoor {
   private readonly workspace: Workspace
   private readonly patience: Patience
+  private readonly ask: Ask | undefined
   private opened: Promise<Store> | undefined
+  /** What is read although nobody has accepted it. */
+  private foreign: Foreign | undefined
 
-  constructor(workspace: Workspace, patience: Patience = {}) {
+  /** `ask`: how a person is asked whether something of the folder may be run; absent where nobody can be. */
+  constructor(workspace: Workspace, patience: Patience = {}, ask?: Ask) {
     this.workspace = workspace
     this.patience = patience
+    this.ask = ask
   }
 
+  /** Throws `untrusted` before anything is written to, or asked of, a store that this user has not accepted. */
   async store(writes: boolean): Promise<Store> {
+    this.refusePending(writes)
+    this.foreign = this.opened ? this.foreign : foreignStore(this.workspace)
+    if (this.foreign) {
+      if (writes) throw untrustedStore(this.foreign)
+      return await this.asData(this.foreign)
+    }
     const missing = !this.opened && isMissing(this.workspace.store)
     if (missing && !writes) return this.shelved(await openStore('sqlite::memory:'), true)
-    this.opened ??= missing ? this.make() : openStore(this.workspace.store, this.patience)
+    if (writes) makeSeal(realRoot(this.workspace.root))
+    this.opened ??= this.open()
     try {
       return this.shelved(await this.opened)
     } catch (error) {
@@ -53,16 +75,42 @@ export class StoreDoor {
     }
   }
 
-  /** Whether commands that are kept in the store may be run. */
-  async mayRun(): Promise<boolean> {
+  /** What this user's own files here carry; undefined before the first write. */
+  seal(): string | undefined {
+    return knownSeal(realRoot(this.workspace.root))
+  }
+
+  /** What whoever reads has to know: that it came with the folder, and what was left out. */
+  warnings(): string[] {
+    const { pending } = this.workspace
+    const ignored =
+      pending.length > 0
+        ? [`${pending.map(({ what }) => what).join(', ')} in punchlist.json: not accepted, not in effect`]
+        : []
+    const read = this.foreign ? [`${this.foreign.file} ${this.foreign.why}: it is read, and nothing is written`] : []
+    return [...read, ...ignored].map(text => `${text}; see punchlist trust`)
+  }
+
+  /** Whether a command that is kept in the store may be run. */
+  async mayRun(command: readonly string[]): Promise<boolean> {
     const { store, root, chosen } = this.workspace
-    return chosen || (await import('./trust.ts')).isTrusted(store, root)
+    const file = fileOf(store)
+    if (chosen || file === undefined) return true
+    if (foreignStore(this.workspace)) return false
+    if (!wasAccepted(file)) return true
+    return (await import('./trust/accepted.ts')).isAccepted(realRoot(root), { what: 'check', value: command })
   }
 
   /** The commands that must exit 0 here. */
   wards(): Wards {
-    const { wards: commands, root } = this.workspace
-    return { commands, mayRun: async () => (await import('./trust.ts')).areTrusted(commands, root) }
+    const { wards: commands, root, items } = this.workspace
+    const mayRun = async () => {
+      const item = items.find(({ what }) => what === 'wards')
+      if (!item) return true
+      const { isAccepted } = await import('./trust/accepted.ts')
+      return isAccepted(realRoot(root), item) || ((await this.ask?.([item])) ?? false)
+    }
+    return { commands, mayRun }
   }
 
   /** The kinds whose items belong to sessions. */
@@ -88,13 +136,22 @@ export class StoreDoor {
   }
 
   /** The same store with files and directories beside it, where some lists are kept in those. */
-  private shelved(tables: Store, missing = false): Store {
+  private shelved(tables: Store, missing = false, asData = false): Store {
     const { inFiles, root, work, queue } = this.workspace
+    // A folder that its user accepted may lie outside; nothing leads out of that one then.
+    const bound = (top: string) => (top.startsWith('..') ? dirname(join(root, top)) : root)
     if (!inFiles) return tables
     const shelf = (top: string, keeps: Shelf['keeps'], open: (beside: Store) => Promise<Store>): Shelf => ({
       keeps,
       any: () => existsSync(top),
-      open: async () => await open(missing && existsSync(top) ? await this.remembering(tables) : tables),
+      open: async () =>
+        await open(
+          asData
+            ? await openStore('sqlite::memory:')
+            : missing && existsSync(top)
+              ? await this.remembering(tables)
+              : tables,
+        ),
       spare: async () => await open(await openStore('sqlite::memory:')),
     })
     const files = shelf(
@@ -104,7 +161,7 @@ export class StoreDoor {
         const [{ FileStore }, { kinds }] = await Promise.all([import('./engines/files/store.ts'), import('./kinds.ts')])
         const ledger = await (beside as LedgerKeeper).ledger()
         const kept = kinds.filter(({ file }) => file)
-        return new FileStore({ top: join(root, work), root, ledger, tables: beside, kinds: kept })
+        return new FileStore({ top: join(root, work), root: bound(work), ledger, tables: beside, kinds: kept })
       },
     )
     const directories = shelf(
@@ -115,7 +172,7 @@ export class StoreDoor {
         const [{ DirectoryStore }, { kinds }] = await Promise.all([engine, import('./kinds.ts')])
         const ledger = await (beside as LedgerKeeper).ledger()
         const kind = kinds.find(({ directory }) => directory)!
-        return new DirectoryStore({ top: join(root, queue), root, ledger, tables: beside, kind })
+        return new DirectoryStore({ top: join(root, queue), root: bound(queue), ledger, tables: beside, kind, asData })
       },
     )
     return new Shelves({ tables, shelves: [files, directories] })
@@ -124,7 +181,8 @@ export class StoreDoor {
   /** Files that are looked at are remembered, so that the next look is short: that makes the store, if it can be made. */
   private async remembering(otherwise: Store): Promise<Store> {
     try {
-      this.opened ??= this.make()
+      makeSeal(realRoot(this.workspace.root))
+      this.opened ??= this.open()
       return await this.opened
     } catch (error) {
       if (!(error instanceof Problem)) throw error
@@ -133,12 +191,62 @@ export class StoreDoor {
     }
   }
 
-  private async make(): Promise<Store> {
-    const { store, root } = this.workspace
-    const made = await openStore(store)
-    ;(await import('./trust.ts')).trust(store, root)
-    return made
+  private async open(): Promise<Store> {
+    const { store } = this.workspace
+    const file = fileOf(store)
+    return await openStore(
+      store,
+      file === undefined ? this.patience : { ...this.patience, beforeWrite: () => keepAsOwn(file) },
+    )
   }
+
+  /** What somebody else's database says, without a byte being written or a log being replayed. */
+  private async asData(foreign: Foreign): Promise<Store> {
+    const file = fileOf(this.workspace.store)!
+    const { openForeign } = await import('./engines/sqlite/store.ts')
+    const tables = foreign.acceptable && existsSync(file) ? openForeign(file) : undefined
+    return this.shelved(tables ?? (await openStore('sqlite::memory:')), false, true)
+  }
+
+  /** What the folder's settings lead out of it to is neither written to nor asked before it was accepted. */
+  private refusePending(writes: boolean): void {
+    const { pending, root } = this.workspace
+    const blocking = pending.filter(
+      ({ what, effect }) => effect === 'connects' || (effect === 'outside' && (writes || what === 'store')),
+    )
+    if (blocking.length === 0) return
+    throw new Problem(
+      'untrusted',
+      `${join(root, 'punchlist.json')}: ${blocking.map(({ what }) => what).join(', ')} not accepted; nothing was opened`,
+      'See what it leads to, and accept it: punchlist trust',
+      { items: blocking.map(({ what }) => what) },
+    )
+  }
+}
+
+/** Asks a person whether items may take effect. */
+export type Ask = (items: readonly { readonly what: string; readonly value: unknown }[]) => Promise<boolean>
+
+/** How long a log that another process has just made may be unknown. */
+const JUST_MADE_MS = 300
+
+/** What of a workspace's own store is somebody else's; undefined for one that the user named, a server, and memory. */
+export function foreignStore({ store, chosen }: Pick<Workspace, 'store' | 'chosen'>): Foreign | undefined {
+  const file = fileOf(store)
+  if (chosen || file === undefined) return undefined
+  let foreign = foreignIn(file)
+  // Another process may be between making the file and noting that it is ours.
+  for (let waited = 0; foreign?.acceptable && waited < JUST_MADE_MS; waited += 20) {
+    pause(20)
+    foreign = foreignIn(file)
+  }
+  return foreign
+}
+
+/** The path of a store that is a file. */
+function fileOf(url: string): string | undefined {
+  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined
+  return file === ':memory:' ? undefined : file
 }
 
 /** Reading goes on where writing cannot, if the store is a file that can be read without touching anything. */
@@ -150,6 +258,6 @@ async function asItLies(url: string, error: unknown): Promise<Store | undefined>
 
 /** A store that is a file, and is not there. */
 function isMissing(url: string): boolean {
-  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined
-  return file !== undefined && file !== ':memory:' && !existsSync(file)
+  const file = fileOf(url)
+  return file !== undefined && !existsSync(file)
 }

@@ -1,8 +1,12 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { existsSync, lstatSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { CompletionMode } from './core/completion.ts'
+import { readRegular } from './core/files.ts'
 import { Problem } from './core/problem.ts'
+import { configFile } from './core/state-file.ts'
+import type { Ward } from './core/wards.ts'
 import type { Settings } from './settings.ts'
+import type { TrustItem } from './trust/judgement.ts'
 
 /** Where a command works: the folder, what is set there, and the URL of its store. */
 export interface Workspace {
@@ -18,11 +22,15 @@ export interface Workspace {
   readonly queue: string
   /** Whether lists that have a form as files are kept in files. */
   readonly inFiles: boolean
-  /** Whether the user named the store, by flag or environment, and not a file in the folder. */
+  /** Whether the user named this very store, by flag or environment, and not a file in the folder. */
   readonly chosen: boolean
+  /** What of the folder's settings is in effect only once its user accepted it. */
+  readonly items: readonly TrustItem[]
+  /** What of it waits for that, and is not in effect. Commands are judged when they are to be run. */
+  readonly pending: readonly TrustItem[]
   readonly completion: CompletionMode
-  /** The commands that must exit 0, word by word. */
-  readonly wards: readonly (readonly string[])[]
+  /** The commands that must exit 0. */
+  readonly wards: readonly Ward[]
 }
 
 export interface WorkspaceWish {
@@ -35,34 +43,50 @@ export interface WorkspaceWish {
 export async function findWorkspace({ cwd, root: wanted, store }: WorkspaceWish): Promise<Workspace> {
   const { root, here } = wanted === undefined ? rootOf(cwd) : itself(existing(resolve(cwd, wanted)))
   const file = join(root, 'punchlist.json')
-  // Most commands run without the file: what reads it is loaded only when it is there.
-  const settings: Settings = existsSync(file) ? (await import('./settings.ts')).readSettings(file) : {}
+  // Most commands run without settings: what reads them is loaded only when there are some.
+  const some = lstatSync(file, QUIETLY) !== undefined || existsSync(configFile('config.json'))
+  const { settings, items, pending } = some
+    ? await (await import('./trust/applied.ts')).appliedSettings(file, root)
+    : { settings: {}, items: [], pending: [] }
   return {
     root,
     here,
     settings,
     store: storeUrl(store ?? settings.store, root),
-    work: below(root, settings.paths?.work ?? 'tmp', 'paths.work', file),
-    queue: below(root, settings.paths?.queue ?? 'coordination', 'paths.queue', file),
+    work: relative(root, resolve(root, settings.paths?.work ?? 'tmp')),
+    queue: relative(root, resolve(root, settings.paths?.queue ?? 'coordination')),
     inFiles: (store ?? settings.store ?? 'files') === 'files',
-    chosen: store !== undefined,
+    // The word names no file: what lies in the folder is judged like without it.
+    chosen: store !== undefined && store !== 'files',
+    items,
+    pending,
     completion: settings.plan?.completion ?? 'self',
     wards: settings.wards?.length ? await wardsIn(settings.wards, file) : [],
   }
 }
 
+type WardSetting = string | { readonly run: string; readonly env?: readonly string[] | undefined }
+
+const MOST_VARIABLES = 50
+
 /** They are run without a shell, so they are taken apart here. */
-async function wardsIn(lines: readonly string[], file: string): Promise<readonly (readonly string[])[]> {
+async function wardsIn(settings: readonly WardSetting[], file: string): Promise<readonly Ward[]> {
   const { words } = await import('./core/words.ts')
-  return lines.map((line, index) => {
-    const command = words(line)
-    if (command?.[0]) return command
-    const key = `wards.${index}`
-    const message = command ? 'is empty' : 'has a quote that is never closed'
-    throw new Problem('bad_input', `${file}: ${key} ${message}`, `Correct ${key} in ${file}.`, {
-      file,
-      wrong: [{ key, message }],
-    })
+  return settings.map((setting, index) => {
+    const { run, env = [] } = typeof setting === 'string' ? { run: setting } : setting
+    const wrong = (key: string, message: string) =>
+      new Problem('bad_input', `${file}: ${key} ${message}`, `Correct ${key} in ${file}.`, {
+        file,
+        wrong: [{ key, message }],
+      })
+    const key = typeof setting === 'string' ? `wards.${index}` : `wards.${index}.run`
+    const command = words(run)
+    if (!command) throw wrong(key, 'has a quote that is never closed')
+    if (!command[0]) throw wrong(key, 'is empty')
+    const strange = env.findIndex(name => !/^[A-Za-z_]\w{0,127}$/.test(name))
+    if (strange >= 0) throw wrong(`wards.${index}.env.${strange}`, 'is not the name of a variable')
+    if (env.length > MOST_VARIABLES) throw wrong(`wards.${index}.env`, `has more than ${MOST_VARIABLES} names`)
+    return { command, env }
   })
 }
 
@@ -89,16 +113,20 @@ function upwards(from: string, names: readonly string[]): string | undefined {
   }
 }
 
+/** Git writes a path into them, and a line's end. */
+const LARGEST = 64 * 1024
+
 /** For a linked worktree, the main one. A submodule's `.git` is a file too, but it has no commondir. */
 function mainWorktree(worktree: string): string | undefined {
   const file = join(worktree, '.git')
-  if (!statSync(file).isFile()) return undefined
-  const gitdir = /^gitdir: (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1]?.trim()
+  if (!lstatSync(file).isFile()) return undefined
+  const gitdir = /^gitdir: (.+)$/m.exec(readRegular(file, LARGEST, 'anyone') ?? '')?.[1]?.trim()
   if (!gitdir) return undefined
   const folder = resolve(worktree, gitdir)
   const pointer = join(folder, 'commondir')
-  if (!existsSync(pointer)) return undefined
-  const common = resolve(folder, readFileSync(pointer, 'utf8').trim())
+  const named = existsSync(pointer) ? readRegular(pointer, LARGEST, 'anyone') : undefined
+  if (named === undefined) return undefined
+  const common = resolve(folder, named.trim())
   return basename(common) === '.git' ? dirname(common) : undefined
 }
 
@@ -117,19 +145,11 @@ function storeUrl(wanted: string | undefined, root: string): string {
   return path === ':memory:' || isAbsolute(path) ? wanted : `sqlite:${join(root, path)}`
 }
 
-/** A folder that a file in the workspace names must lie in it: the file may have come with somebody else's repository. */
-function below(root: string, path: string, key: string, file: string): string {
-  const inside = relative(root, resolve(root, path))
-  if (inside !== '' && inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return inside
-  throw new Problem('bad_input', `${file}: ${key} leads out of the workspace`, `Correct ${key} in ${file}.`, {
-    file,
-    wrong: [{ key, message: 'leads out of the workspace' }],
-  })
-}
-
 function existing(folder: string): string {
   if (existsSync(folder) && statSync(folder).isDirectory()) return folder
   throw new Problem('bad_input', `${folder} is not a folder`, 'Give --root (or PUNCHLIST_ROOT) a folder that exists.', {
     folder,
   })
 }
+
+const QUIETLY = { throwIfNoEntry: false } as const

@@ -9,7 +9,7 @@ import { refusalFor } from '../src/core/lifecycle.ts'
 import { PROBLEMS } from '../src/core/problem.ts'
 import { planItem } from '../src/plans/record.ts'
 import { task } from '../src/queue/kind.ts'
-import { settingsSchema } from '../src/settings.ts'
+import { declarations, settingsSchema, userSettingsSchema } from '../src/settings.ts'
 import { worklog } from '../src/worklogs/kind.ts'
 import { taskLifecycle } from '../src/worklogs/record.ts'
 import { consoleBlocks, play } from './support/console-blocks.ts'
@@ -80,9 +80,30 @@ test('the README, the check of a clean checkout and the package agree on the two
   expect(scripts).toHaveProperty('test:hosts')
 })
 
-test('the JSON schema that editors use is the one the settings are held to', () => {
-  const schema: unknown = JSON.parse(read('schema/punchlist.schema.json'))
-  expect(schema).toEqual(JSON.parse(JSON.stringify(toJsonSchema(settingsSchema))))
+test.each([
+  { file: 'schema/punchlist.schema.json', schema: settingsSchema },
+  { file: 'schema/config.schema.json', schema: userSettingsSchema },
+])('$file, which editors use, is the one the settings are held to', ({ file, schema }) => {
+  expect(JSON.parse(read(file))).toEqual(JSON.parse(JSON.stringify(toJsonSchema(schema))))
+})
+
+test('docs/settings.md lists every key with its default and its effect, and no other', () => {
+  const part = read('docs/settings.md').split('| Key | Meaning | Default | Effect |\n')[1]!.split('\n\n')[0]!
+  const listed = [...part.matchAll(/^\| `([\w.]+)` \| .+ \| (.+) \| (.+) \|$/gm)].map(row => row.slice(1, 4))
+  const declared = declarations().map(([key, { default: value, effects }]) => {
+    const values = value === undefined ? [] : ([value].flat() as (string | number | boolean)[]).map(one => `\`${one}\``)
+    const told = Object.entries(effects).map(([effect, when]) => `${effect}: ${when}`)
+    return [key, values.join(', ') || 'none', told.join('; ') || 'none']
+  })
+  expect(listed).toEqual(declared)
+})
+
+test('docs/settings.md lists every limit of the user', () => {
+  const listed = [...read('docs/settings.md').matchAll(/^\| `limits\.(\w+)` \|/gm)].map(([, name]) => name)
+  const { properties } = JSON.parse(read('schema/config.schema.json')) as {
+    properties: { limits: { properties: Record<string, unknown> } }
+  }
+  expect(listed).toEqual(Object.keys(properties.limits.properties))
 })
 
 describe('what the pages show is what happens', () => {

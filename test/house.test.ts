@@ -17,13 +17,14 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'kinds.ts': ['core', 'plans', 'backlog', 'queue', 'worklogs', 'continuation'],
   'migration.ts': ['core', 'queue'],
   'handover.ts': ['core', 'backlog', 'queue'],
-  'trust.ts': ['core'],
-  'open.ts': ['core', 'engines', 'kinds.ts', 'trust.ts', 'workspace.ts'],
+  trust: ['core', 'settings.ts'],
+  'trust-items.ts': ['core', 'engines', 'kinds.ts', 'open.ts', 'trust', 'workspace.ts'],
+  'open.ts': ['core', 'engines', 'kinds.ts', 'trust', 'workspace.ts'],
   'settings.ts': ['core'],
-  'workspace.ts': ['core', 'settings.ts'],
+  'workspace.ts': ['core', 'settings.ts', 'trust'],
   'overview.ts': ['core', 'plans', 'backlog', 'queue', 'worklogs', 'continuation'],
   'transfer.ts': ['core', 'kinds.ts'],
-  'doctor.ts': ['core', 'hosts', 'kinds.ts', 'open.ts', 'trust.ts', 'workspace.ts'],
+  'doctor.ts': ['core', 'hosts', 'kinds.ts', 'open.ts', 'trust-items.ts', 'workspace.ts'],
   'operations.ts': [
     'core',
     'plans',
@@ -88,6 +89,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'supervisor',
     'tools.ts',
     'transfer.ts',
+    'trust-items.ts',
     'workspace.ts',
   ],
 }
@@ -137,4 +139,11 @@ test('drivers and servers are loaded when first used', () => {
       /^import (?!type).*'(?:pg|hono|@hono|@modelcontextprotocol)/m.test(readFileSync(join(src, file), 'utf8')),
     )
   expect(eager).toEqual([])
+})
+
+test('git is started in one place', () => {
+  const starting = files.filter(file =>
+    /\b(?:spawn|exec)\w*\(\s*['"`]git\b|['"`]git(?:\.exe)?['"`]/.test(readFileSync(join(src, file), 'utf8')),
+  )
+  expect(starting).toEqual(['core/git.ts'])
 })

@@ -52,7 +52,7 @@ export interface AgentOptions {
 export async function runAgent(options: AgentOptions): Promise<TurnResult> {
   const { list, endpoint, conversationId, turnId, prompt, root, name, signal, completion, check } = options
   const conceal = concealing(endpoint.key)
-  const conversation = new Conversation(join(root, '.punchlist'), conversationId)
+  const conversation = new Conversation(join(root, '.punchlist'), conversationId, callerOf(list).seal())
   const { before, alone } = conversation.begin({ turn: turnId, content: conceal(prompt) }, new Date())
   const scoped = list.as({ conversationId, turnId, actor: name })
   const planning = options.sets.includes('plan')

@@ -1,17 +1,7 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, constants, fstatSync, readSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { leadsOut, problemFor } from '../core/disk.ts'
+import { problemFor } from '../core/disk.ts'
+import { makeFolder, openRegular, writeOnce } from '../core/files.ts'
 import { digest } from '../core/id.ts'
 import { isRunning, nameOfProcess } from './living.ts'
 
@@ -39,9 +29,15 @@ const KEPT_CHARACTERS = 32_768
  */
 export class Conversation {
   private readonly file: string
+  private readonly seal: string | undefined
 
-  /** `folder`: the workspace's own, `.punchlist`. */
-  constructor(folder: string, id: string) {
+  /**
+   * `folder`: the workspace's own, `.punchlist`. `seal`: what each of our lines
+   * carries; a line without it was written by somebody else, and is passed over.
+   * Without a seal nothing is kept.
+   */
+  constructor(folder: string, id: string, seal: string | undefined) {
+    this.seal = seal
     this.file = join(folder, FOLDER, `${safeName(id)}.jsonl`)
   }
 
@@ -51,6 +47,7 @@ export class Conversation {
    * begin at once the first in the file is alone, and no other.
    */
   begin(said: Omit<Said, 'role'>, at: Date): { readonly before: Said[]; readonly alone: boolean } {
+    if (this.seal === undefined) return { before: [], alone: true }
     const mine = { ...said, role: 'user', at: at.toISOString(), process: nameOfProcess(process.pid) } as const
     this.append(mine)
     const lines = this.lines()
@@ -72,17 +69,18 @@ export class Conversation {
   }
 
   private append(line: Line): void {
+    if (this.seal === undefined) return
     const content =
       line.content.length > KEPT_CHARACTERS ? `${line.content.slice(0, KEPT_CHARACTERS).toWellFormed()}…` : line.content
     try {
       this.prepare()
-      const { O_APPEND, O_CREAT, O_RDWR, O_NOFOLLOW } = constants
-      const descriptor = openSync(this.file, O_APPEND | O_CREAT | O_RDWR | O_NOFOLLOW, 0o600)
+      const { O_APPEND, O_CREAT, O_RDWR } = constants
+      const { descriptor } = openRegular(this.file, O_APPEND | O_CREAT | O_RDWR)
       try {
         // After a torn line a new one begins.
         const start = endsInLine(descriptor) ? '' : '\n'
         // One write at the end of the file: those of several processes come one after the other.
-        writeSync(descriptor, `${start}${JSON.stringify({ ...line, content })}\n`)
+        writeSync(descriptor, `${start}${JSON.stringify({ ...line, content, seal: this.seal })}\n`)
       } finally {
         closeSync(descriptor)
       }
@@ -94,20 +92,19 @@ export class Conversation {
   private prepare(): void {
     const folder = dirname(this.file)
     const ours = dirname(folder)
-    for (const path of [ours, folder]) if (isLink(path)) throw leadsOut(path)
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    if (!existsSync(join(ours, '.gitignore'))) writeFileSync(join(ours, '.gitignore'), '*\n')
+    makeFolder(dirname(ours), folder)
+    writeOnce(join(ours, '.gitignore'), '*\n', 0o644)
   }
 
   private lines(): Line[] {
-    const descriptor = openSync(this.file, constants.O_RDONLY | constants.O_NOFOLLOW)
+    const { descriptor, stats } = openRegular(this.file, constants.O_RDONLY)
     try {
-      const { size } = fstatSync(descriptor)
+      const { size } = stats
       const start = Math.max(0, size - READ_BYTES)
       const bytes = Buffer.alloc(size - start)
       const read = readSync(descriptor, bytes, 0, bytes.length, start)
       const texts = bytes.toString('utf8', 0, read).split('\n')
-      return (start > 0 ? texts.slice(1) : texts).flatMap(parsed)
+      return (start > 0 ? texts.slice(1) : texts).flatMap(text => parsed(text, this.seal))
     } finally {
       closeSync(descriptor)
     }
@@ -124,10 +121,6 @@ function safeName(id: string): string {
   return `${readable}.${digest(id).slice(0, 24)}`
 }
 
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
-}
-
 function endsInLine(descriptor: number): boolean {
   const { size } = fstatSync(descriptor)
   if (size === 0) return true
@@ -136,9 +129,10 @@ function endsInLine(descriptor: number): boolean {
   return last.toString() === '\n'
 }
 
-function parsed(text: string): Line[] {
+function parsed(text: string, seal: string | undefined): Line[] {
   try {
-    const { turn, role, content, at, process: by } = JSON.parse(text) as Partial<Line>
+    const { turn, role, content, at, process: by, seal: its } = JSON.parse(text) as Partial<Line> & { seal?: unknown }
+    if (seal === undefined || its !== seal) return []
     if (typeof turn !== 'string' || typeof content !== 'string' || (role !== 'user' && role !== 'assistant')) return []
     return [{ turn, role, content, at: String(at), ...(typeof by === 'string' ? { process: by } : {}) }]
   } catch {

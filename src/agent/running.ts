@@ -37,6 +37,7 @@ export function runningTool(folder: Folder, allowed: readonly string[], conceal:
         now: () => new Date(),
         timeoutMs: seconds * 1000,
         keep: OUTPUT_CHARACTERS,
+        quiet: true,
       })
       return { exit, ...(signal === null ? {} : { signal }), durationMs, output: conceal(output) }
     },

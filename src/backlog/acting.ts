@@ -1,3 +1,4 @@
+import { requireToken } from '../core/authority.ts'
 import { phaseOf } from '../core/lifecycle.ts'
 import type { Caller } from '../core/operation.ts'
 import { todo } from './kind.ts'
@@ -11,17 +12,22 @@ export interface Acting {
 }
 
 /**
- * Who writes, when, with which token and why. A token from the environment is
- * about one item. Somebody who has none may act on what another works on; the
- * log says that he did.
+ * Who writes, when, with which token and why. A token from the environment is about one item. A person who has none may
+ * act on what another works on, and the log says so; an agent or a model may not.
  */
-export function acting(caller: Caller, item: Todo, { as, token: given }: Acting, why?: string) {
+export async function acting(caller: Caller, item: Todo, { as, token: given }: Acting, why?: string) {
   const by = as ?? caller.by
   const { token: own, task } = caller.scope
   const token = given ?? (isAbout(task, item) ? own : undefined)
+  await requireToken(caller, todo, item, given ?? namedToken(caller, item))
   const claimed = phaseOf(todo.lifecycle, item.status) === 'active' && item.owner !== by
   const reason = claimed && token === undefined ? [why, '(without a token)'].filter(Boolean).join(' ') : why
   return { by, at: caller.now().toISOString(), token, why: reason }
+}
+
+/** The token of the environment, where it is known to be about this todo. */
+export function namedToken({ scope: { token, task } }: Caller, item: Todo): number | undefined {
+  return task !== undefined && isAbout(task, item) ? token : undefined
 }
 
 function isAbout(task: string | undefined, item: Todo): boolean {

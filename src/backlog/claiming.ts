@@ -1,8 +1,9 @@
+import { requireOwnClaim } from '../core/authority.ts'
 import { claim, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import type { Whereabouts } from '../core/session.ts'
-import { type Acting, acting } from './acting.ts'
+import { type Acting, acting, namedToken } from './acting.ts'
 import { isFree, waitingOf } from './dependencies.ts'
 import { todo } from './kind.ts'
 import { lookUp, sessionOf } from './locating.ts'
@@ -40,6 +41,9 @@ export async function claimTodo(caller: Caller, item: Todo, claiming: Claiming):
       { id: qualified(item), from: item.status, to: 'in_progress', dependencies: item.dependencies },
     )
   }
+  if (item.status === 'in_progress' && item.owner === by) {
+    await requireOwnClaim(caller, todo, item, namedToken(caller, item))
+  }
   if (triage && item.status === 'pending') {
     await move(caller.store, todo, { id: item.id, known: item, to: 'ready', by, at, why: 'approved by its claimant' })
   }
@@ -74,7 +78,7 @@ export async function claimTodo(caller: Caller, item: Todo, claiming: Claiming):
 /** Gives a claimed todo back, so that anyone may take it. */
 export async function releaseTodo(caller: Caller, item: Todo, by: Acting, reason?: string): Promise<Todo> {
   if (item.status === 'ready') return item
-  const { by: who, at, token, why } = acting(caller, item, by, reason ?? 'released')
+  const { by: who, at, token, why } = await acting(caller, item, by, reason ?? 'released')
   const fields = { resolution_reason: reason ?? 'released' }
   await move(caller.store, todo, { id: item.id, known: item, to: 'interrupted', fields, by: who, at, token, why })
   return await move(caller.store, todo, { id: item.id, to: 'ready', by: who, at })
@@ -82,7 +86,7 @@ export async function releaseTodo(caller: Caller, item: Todo, by: Acting, reason
 
 /** Stops work on a todo; who worked on it has lost it. */
 export async function interruptTodo(caller: Caller, item: Todo, by: Acting, reason = SESSION_ENDED): Promise<Todo> {
-  const { by: who, at, token, why } = acting(caller, item, by, reason)
+  const { by: who, at, token, why } = await acting(caller, item, by, reason)
   const fields = { resolution_reason: reason }
   return await move(caller.store, todo, {
     id: item.id,
@@ -120,7 +124,12 @@ export async function unblockTodo(
   }
   const dependencies = item.dependencies.filter(id => !isAmong(id, without))
   const left = dependencies.length < item.dependencies.length ? { dependencies } : {}
-  const who = acting(caller, item, { as, token }, without.length > 0 ? `without ${without.join(', ')}` : undefined)
+  const who = await acting(
+    caller,
+    item,
+    { as, token },
+    without.length > 0 ? `without ${without.join(', ')}` : undefined,
+  )
   const warnings = waiting.dropped.map(id => `${id} will not be done; ${qualified(item)} goes on without it`)
   if (item.assigned_to !== null || as === undefined || item.status !== 'blocked') {
     const moved = await move(caller.store, todo, { id: item.id, known: item, to: 'in_progress', fields: left, ...who })

@@ -29,7 +29,7 @@ export interface Resolved {
 
 export async function completeTodo(caller: Caller, item: Todo, resolving: Resolving): Promise<Resolved> {
   const { resolution = 'fixed', reason } = resolving
-  const { by, at, token, why } = acting(caller, item, resolving, reason)
+  const { by, at, token, why } = await acting(caller, item, resolving, reason)
   const root = resolving.of === undefined ? undefined : await rootOf(caller, item, resolving.of)
   const actions = reason === undefined ? [] : [reason]
   const entry = { date: at.slice(0, 10), phase: 'complete', by, actions, learnings: [] }
@@ -49,7 +49,7 @@ export async function completeTodo(caller: Caller, item: Todo, resolving: Resolv
 
 export async function dismissTodo(caller: Caller, item: Todo, resolving: Resolving): Promise<Resolved> {
   const { resolution, reason } = resolving
-  const { by, at, token, why } = acting(caller, item, resolving, [resolution, reason].filter(Boolean).join(': '))
+  const { by, at, token, why } = await acting(caller, item, resolving, [resolution, reason].filter(Boolean).join(': '))
   const root = resolving.of === undefined ? undefined : await rootOf(caller, item, resolving.of)
   const dropped = await move(caller.store, todo, {
     id: item.id,
@@ -73,7 +73,7 @@ export interface LogEntry extends Acting {
 /** Adds an entry to a todo's work log. The same entry twice in a row is one. */
 export async function logWork(caller: Caller, item: Todo, entry: LogEntry): Promise<Todo> {
   const { text, phase = item.status, learnings = [] } = entry
-  const { by, at, token } = acting(caller, item, entry)
+  const { by, at, token, why } = await acting(caller, item, entry, `work log: ${text.slice(0, 200)}`)
   const told = { date: at.slice(0, 10), phase, by, actions: [text], learnings }
   return await amend(caller.store, todo, {
     id: item.id,
@@ -81,7 +81,7 @@ export async function logWork(caller: Caller, item: Todo, entry: LogEntry): Prom
     by,
     at,
     token,
-    why: `work log: ${text.slice(0, 200)}`,
+    why,
   })
 }
 

@@ -54,7 +54,7 @@ export async function blockTodo(caller: Caller, item: Todo, on: readonly string[
   const added = named.filter(id => !item.dependencies.includes(id))
   const all = [...item.dependencies, ...added]
   refuseCycle(cycleFrom(self, all, await dependenciesIn(caller, where)))
-  const { by: who, at, token, why } = acting(caller, item, by, `waits for ${all.join(', ')}`)
+  const { by: who, at, token, why } = await acting(caller, item, by, `waits for ${all.join(', ')}`)
   const blocked = await move(caller.store, todo, {
     id: item.id,
     to: 'blocked',

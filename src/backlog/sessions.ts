@@ -1,8 +1,10 @@
+import { ownsByName, requireOwnClaim } from '../core/authority.ts'
 import { amend, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { type Whereabouts, WORKFLOWS, type Workflow } from '../core/session.ts'
 import type { Removed } from '../core/store.ts'
+import { namedToken } from './acting.ts'
 import { interruptTodo } from './claiming.ts'
 import { todo } from './kind.ts'
 import { qualified } from './names.ts'
@@ -14,12 +16,15 @@ export async function sweepSession(
   session: string,
   workflows: readonly Workflow[] = WORKFLOWS,
 ): Promise<{ interrupted: Todo[]; released: Todo[] }> {
+  await requireOwnClaims(caller, session, workflows)
   const interrupted: Todo[] = []
   const released: Todo[] = []
   for (const workflow of workflows) {
     const where = { workflow, session }
     for (const item of await caller.store.find(todo, { where, status: ['in_progress'] })) {
-      interrupted.push(await interruptTodo(caller, item, {}, SESSION_ENDED))
+      interrupted.push(
+        await interruptTodo(caller, item, (await ownsByName(caller, item)) ? { token: item.token } : {}, SESSION_ENDED),
+      )
     }
     const blocked = await caller.store.find(todo, { where, status: ['blocked'] })
     for (const item of blocked.filter(({ assigned_to }) => assigned_to !== null)) {
@@ -36,6 +41,14 @@ export async function sweepSession(
     }
   }
   return { interrupted, released }
+}
+
+/** Before anything is written: a session is ended as a whole. */
+async function requireOwnClaims(caller: Caller, session: string, workflows: readonly Workflow[]): Promise<void> {
+  for (const workflow of workflows) {
+    const items = await caller.store.find(todo, { where: { workflow, session }, status: ['in_progress', 'blocked'] })
+    for (const item of items) await requireOwnClaim(caller, todo, item, namedToken(caller, item))
+  }
 }
 
 /** Brings interrupted todos back: one, or all of a session. */

@@ -59,7 +59,7 @@ export async function agent(fields: Fields, globals: GlobalFlags, around: Surrou
   const door = new StoreDoor(workspace)
   const stop = new Stop(fields.timeout)
   try {
-    const list = punchlistFor(callerFor(asking, workspace, door, true))
+    const list = punchlistFor(callerFor(asking, workspace, door, true, 'model'))
     const options: AgentOptions = {
       list,
       endpoint,

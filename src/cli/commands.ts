@@ -54,18 +54,23 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
 
+  trust: {
+    summary: 'Show what of this folder may run commands or connect, and accept it.',
+    example: 'punchlist trust',
+    input: () => v.object({ yes: v.optional(v.pipe(v.boolean(), description('accept everything that is shown'))) }),
+    async run({ yes }, globals, around) {
+      return await (await import('./trust.ts')).trust({ yes: yes === true }, globals, around)
+    },
+  },
+
   doctor: {
     summary: 'Check the workspace; --fix puts right what is safe to.',
     example: 'punchlist doctor --fix',
-    input: () =>
-      v.object({
-        fix: v.optional(v.pipe(v.boolean(), description('put right what is safe to'))),
-        trust: v.optional(v.pipe(v.boolean(), description('let the checks and wards of this workspace be run'))),
-      }),
-    async run({ fix, trust }, globals, around) {
+    input: () => v.object({ fix: v.optional(v.pipe(v.boolean(), description('put right what is safe to'))) }),
+    async run({ fix }, globals, around) {
       const { examine } = await import('../doctor.ts')
       const workspace = await findWorkspace(askingFrom(globals, around.env, around.cwd).wish)
-      const checks = await examine(workspace, { fix: fix === true, trusted: trust === true })
+      const checks = await examine(workspace, { fix: fix === true })
       const wrong = checks.find(({ ok }) => !ok)
       await tell('doctor', globals, around, { ok: !wrong, checks })
       return wrong ? PROBLEMS[wrong.code ?? 'unreadable_file'].exit : 0
@@ -110,7 +115,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
           v.pipe(v.array(v.string()), description('after --: the agent, or more arguments for the named one')),
         ),
         agent: v.optional(v.pipe(v.string(), description('claude-code, codex, opencode, gemini or punchlist'))),
-        workers: v.optional(v.pipe(wholeNumber(1, 1000), description('how many at a time; 1 if absent'))),
+        workers: v.optional(v.pipe(wholeNumber(1, 64), description('how many at a time; 1 if absent'))),
         worktree: v.optional(v.pipe(v.boolean(), description('each task in a git worktree of its own'))),
         once: v.optional(v.pipe(v.boolean(), description('each worker takes one task at most'))),
         watch: v.optional(v.pipe(v.boolean(), description('wait for more work when there is none'))),

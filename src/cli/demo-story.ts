@@ -31,8 +31,9 @@ async function finding(stage: Stage): Promise<void> {
   stage.write('punchlist.json', `${JSON.stringify({ store: 'files', wards: ['node links.js'] }, null, 2)}\n`)
   stage.caption(
     'A small site, with a ward that must pass before anything counts as done: node links.js',
-    'A review found something. It is approved, and becomes a task.',
+    'You have looked at the ward, and accept it. A review found something: it is approved, and becomes a task.',
   )
+  await stage.type('trust --yes')
   await stage.type('backlog add "The start page has a dead link" --source review --file index.html')
   await stage.type('backlog approve 1')
   await stage.type('queue add --from-backlog 1')

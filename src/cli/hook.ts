@@ -64,6 +64,7 @@ async function answer(
         workspace,
         door,
         hasStore || told.event.type === 'listed',
+        'program',
       )
     const reply = await replyTo(host, told, { hasStore, callerFor: callerOf })
     return reply.type === 'nothing' ? {} : host.write(reply, payload)

@@ -1,5 +1,6 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeOnce as writeOnceAt } from '../core/files.ts'
 import { Problem } from '../core/problem.ts'
 import { StoreDoor } from '../open.ts'
 import { findWorkspace, type WorkspaceWish } from '../workspace.ts'
@@ -41,11 +42,10 @@ function settingsText(root: string, store: string | undefined): string {
 
 function writeOnce(file: string, text: string): boolean {
   try {
-    writeFileSync(file, text, { flag: 'wx' })
-    return true
+    return writeOnceAt(file, text, 0o666)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return false
+    if (error instanceof Problem) throw error
+    const { message } = error as Error
     throw new Problem(
       'store_read_only',
       `${file} cannot be written: ${message}`,

@@ -29,6 +29,8 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
 
 async function dispatch(argv: readonly string[], around: Surroundings, json: boolean): Promise<number> {
   const { words, rest } = leadingWords(argv)
+  const named = around.env['PUNCHLIST_TRUST']
+  if (named && words[0] !== 'trust') await acceptBefore(argv, named, around)
   const ops = await operationsFor(words)
   const op = ops.find(({ command }) => command.split(' ').every((word, index) => word === words[index]))
   const wantsHelp = asks(argv, '--help') || asks(argv, '-h')
@@ -37,6 +39,13 @@ async function dispatch(argv: readonly string[], around: Surroundings, json: boo
   if (words[0] === 'help') return await helpFor(words.slice(1), argv, around)
   const unfinished = words.length === 0 || (ops.length > 0 && words.length === 1)
   return wantsHelp || unfinished ? await helpFor(words, argv, around) : await command(words, rest(1), around)
+}
+
+/** PUNCHLIST_TRUST accepts the set of items that it names, as `punchlist trust --yes` would. */
+async function acceptBefore(argv: readonly string[], named: string, { env, cwd }: Surroundings): Promise<void> {
+  const root = argv.find((_, index) => argv[index - 1] === '--root')
+  const { acceptNamed } = await import('../trust-items.ts')
+  await acceptNamed(askingFrom({ ...(root === undefined ? {} : { root }) }, env, cwd).wish, named)
 }
 
 async function carryOut(op: Operation, argv: readonly string[], around: Surroundings, json: boolean): Promise<number> {
@@ -50,13 +59,16 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
   const workspace = await findWorkspace(asking.wish)
   // Whoever follows must see what comes, so there must be something to watch.
   const writes = follow || writesWith(op, input)
-  const door = new StoreDoor(workspace)
+  const ask = terminal.interactive && !json ? (await import('./trust.ts')).askerFor(workspace, terminal) : undefined
+  const door = new StoreDoor(workspace, {}, ask)
   try {
     const caller = callerFor(asking, workspace, door, writes)
     const tell = async (answer: unknown) => {
       if (op.document && !json) terminal.print(String((answer as Record<string, unknown>)[op.document]))
       else terminal.out(json ? JSON.stringify(answer) : (await showing(op)).shown(op.name, answer, terminal))
       await warn(answer, terminal)
+      for (const text of door.warnings())
+        terminal.err((await import('../core/text.ts')).harmlessLine(`warning: ${text}`))
     }
     if (op.name === 'backlog_triage' && !json && terminal.interactive && !writes) {
       return await (await import('./triage.ts')).triageTogether(caller, input, terminal)

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { harmlessLine } from '../core/text.ts'
@@ -7,6 +6,7 @@ import { lookUp } from '../queue/locating.ts'
 import { directoryName } from '../queue/names.ts'
 import { runsIn } from '../runner/diary.ts'
 import { type RunReport, reportOn, type TaskReport } from '../runner/report.ts'
+import { RunState } from '../runner/state.ts'
 import { findWorkspace } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
 import { lasted } from './lasted.ts'
@@ -23,13 +23,13 @@ export async function runReport(
 ): Promise<number> {
   const asking = askingFrom(globals, env, cwd)
   const workspace = await findWorkspace(asking.wish)
-  const folder = join(workspace.root, '.punchlist', 'runs')
-  const report = reportOn(folder, wanted)
   const door = new StoreDoor(workspace)
+  const state = new RunState(workspace.root, door.seal())
+  const report = reportOn(state, wanted)
   try {
     // What a run did can be told without the store that it worked on.
     const where = await outputs(callerFor(asking, workspace, door, false), report.tasks).catch(nowhere)
-    const earlier = runsIn(folder).filter(run => run < report.run)
+    const earlier = runsIn(state).filter(run => run < report.run)
     if (globals.json) {
       const tasks = report.tasks.map(one => ({ ...one, output: where.get(one.task) ?? null }))
       terminal.out(JSON.stringify({ ...report, tasks, earlier: earlier.slice(0, SHOWN) }))

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { configFrom } from '../continuation/settings.ts'
 import { milliseconds } from '../core/input.ts'
+import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { StoreDoor } from '../open.ts'
 import { agentMaker } from '../runner/agents/agents.ts'
@@ -13,6 +13,8 @@ import { Logbook } from '../runner/logbook.ts'
 import { Rest } from '../runner/marked.ts'
 import { refuseWithoutRepository } from '../runner/place.ts'
 import { type Draining, drain } from '../runner/runner.ts'
+import { RunState } from '../runner/state.ts'
+import { isAcceptedProgram } from '../trust-items.ts'
 import { findWorkspace } from '../workspace.ts'
 import type { GlobalFlags } from './arguments.ts'
 import type { Surroundings } from './main.ts'
@@ -49,19 +51,30 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
     words,
     self: [process.execPath, process.argv[1]!],
   })
+  const accepted = async (program: { key: string; value: string }) => await isAcceptedProgram(workspace, program)
   refuseMissing(agent(), { env, cwd: fields.worktree === true ? undefined : workspace.here })
-  if (fields.worktree === true) await refuseWithoutRepository(workspace.root)
+  if (fields.worktree === true) await refuseWithoutRepository(workspace.root, accepted)
+  const usesSettings = fields.agent === undefined && words.length === 0
+  const { refuseUntrusted } = await import('./trust.ts')
+  // Limits that were not accepted are simply not in effect; stored checks are judged when they are to be run.
+  const needed = workspace.items.filter(
+    ({ what, effect }) => effect !== 'loosens' && (what !== 'run.agent' || usesSettings),
+  )
+  const used = new Set(['database', ...needed.map(({ what }) => what)])
+  await refuseUntrusted(workspace, what => used.has(what), around.terminal)
   const door = new StoreDoor(workspace)
-  const caller = callerFor(asking, workspace, door, true)
+  // The runner acts by the tokens of its own claims, also where an agent has started it.
+  const authority = async () => ({ who: 'program', tasks: [] }) as const
+  const caller: Caller = { ...callerFor(asking, workspace, door, true), authority }
   // Made first, with all that belongs to it, before anything of ours is put beside it.
   await door.store(true)
   const stop = new AbortController()
   const now = () => new Date()
   const json = globals.json === true
   const progress = progressOn(processScreen(env), { json, caller, signal: stop.signal, now })
-  const folder = join(workspace.root, '.punchlist', 'runs')
+  const state = new RunState(workspace.root, caller.seal())
   const id = `${now().toISOString().replace(/\D/g, '').slice(0, 14)}-${process.pid}`
-  const diary = new Diary(folder, id, now, entry => progress.tell(entry))
+  const diary = new Diary(state, id, now, entry => progress.tell(entry))
   const logbook = new Logbook(caller)
   const name =
     fields.name ??
@@ -72,7 +85,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   const names = Array.from({ length: workers }, (_, n) => `${name}-${n + 1}`)
   // On a server, a name that was given may be another machine's, too.
   const alone = fields.name === undefined || !workspace.store.startsWith('postgres')
-  const over = underWay(folder, id, { workers: alone ? names : [], since: now().toISOString().slice(0, 19) })
+  const over = underWay(state, id, { workers: alone ? names : [], since: now().toISOString().slice(0, 19) })
   const [guard, rest, listening] = [new Guard(), new Rest(), onSignals(stop)]
   try {
     const counts = await drain(
@@ -84,10 +97,11 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
         timeoutMs: timeout === undefined ? undefined : milliseconds(timeout),
         budgetUsd: fields.budget,
         worktree: fields.worktree === true,
+        accepted,
         continuation: configFrom(caller.continuation),
         env,
         store: workspace.chosen ? (workspace.inFiles ? 'files' : workspace.store) : undefined,
-        folder,
+        state,
         diary,
         guard,
         logbook,

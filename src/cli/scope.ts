@@ -1,3 +1,4 @@
+import type { Authority } from '../core/authority.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import type { Store } from '../core/store.ts'
@@ -13,6 +14,8 @@ export interface Asking {
   readonly wish: WorkspaceWish
   readonly by: string
   readonly scope: Caller['scope']
+  /** The mark of the run that it belongs to, as its environment has it. */
+  readonly mark?: string | undefined
 }
 
 export function askingFrom(globals: GlobalFlags, env: Environment, cwd: string): Asking {
@@ -38,8 +41,8 @@ export function askingFrom(globals: GlobalFlags, env: Environment, cwd: string):
       session: named('session'),
       task: env['PUNCHLIST_TASK'] || undefined,
       token: tokenFrom(env),
-      inRun: Boolean(env['PUNCHLIST_RUN']),
     },
+    mark: env['PUNCHLIST_RUN'],
   }
 }
 
@@ -65,19 +68,27 @@ function tokenFrom(env: Environment): number | undefined {
   )
 }
 
-export function callerFor(asking: Asking, workspace: Workspace, door: StoreDoor, writes: boolean): Caller {
+export function callerFor(
+  asking: Asking,
+  workspace: Workspace,
+  door: StoreDoor,
+  writes: boolean,
+  who: Authority['who'] = 'person',
+): Caller {
   const { root, here, work, queue, inFiles, completion } = workspace
   return {
     store: whenAsked(async () => await door.store(writes)),
     by: asking.by,
     scope: asking.scope,
+    authority: async () => (await import('../core/lineage.ts')).authorityBelow(who, asking.mark),
     now: () => new Date(),
     root,
     here,
     work,
     queue,
     inFiles,
-    mayRun: () => door.mayRun(),
+    mayRun: command => door.mayRun(command),
+    seal: () => door.seal(),
     completion,
     documents: door.documents(),
     wards: door.wards(),

@@ -32,7 +32,7 @@ export async function serve(
       const meant = headers ? {} : await meantByHost(call, globals, around.env)
       const { workspace, door } = await workspaces.at(meant.cwd ?? around.cwd)
       const flags = { ...globals, ...given, ...(meant.session ? { conversation: meant.session } : {}) }
-      return callerFor(askingFrom(flags, around.env, around.cwd), workspace, door, writes)
+      return callerFor(askingFrom(flags, around.env, around.cwd), workspace, door, writes, 'model')
     },
   })
   try {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { commandEnvironment, toldWithheld } from './environment.ts'
 import { redacted } from './text.ts'
 
 /** What came of running a command that decides whether work counts as done. */
@@ -21,6 +22,10 @@ export interface Checking {
   readonly keep?: number
   /** What it finds in its environment besides ours. */
   readonly env?: Readonly<Record<string, string>>
+  /** The variables of our environment that it gets besides those that every command gets. */
+  readonly passes?: readonly string[]
+  /** Whether its output ends with the variables that were withheld only where it mentions one; else whenever it fails. */
+  readonly quiet?: boolean
   /** Ends it, with all that it started, when aborted; it then has failed. */
   readonly signal?: AbortSignal
   /** Told of its process group while that is there. */
@@ -42,7 +47,8 @@ export function stopCommands(): void {
  * it started outlives it. A command that cannot be started is a failed check.
  */
 export async function runCheck(command: readonly string[], checking: Checking): Promise<Verification> {
-  const { cwd, now, timeoutMs = 600_000, keep = TAIL, env = {}, signal: stop, onGroup } = checking
+  const { cwd, now, timeoutMs = 600_000, keep = TAIL, env = {}, passes = [], signal: stop, onGroup } = checking
+  const { env: ours, withheld } = commandEnvironment(process.env, passes)
   const began = performance.now()
   const tail = new Tail(keep)
   const ended = await new Promise<Pick<Verification, 'exit' | 'signal'>>(done => {
@@ -51,7 +57,7 @@ export async function runCheck(command: readonly string[], checking: Checking): 
       detached: true,
       shell: false,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...withoutSecrets(process.env), ...env },
+      env: { ...ours, ...env },
     })
     if (child.pid !== undefined) {
       running.add(child.pid)
@@ -91,6 +97,9 @@ export async function runCheck(command: readonly string[], checking: Checking): 
     })
   })
   const durationMs = Math.round(performance.now() - began)
+  const missed = ended.exit === 0 ? '' : toldWithheld(withheld, tail.text(), checking.quiet)
+  // In the same output that people and agents are shown: what it complains of may be one of these.
+  if (missed !== '') tail.add(Buffer.from(`${tail.text().endsWith('\n') ? '' : '\n'}[${missed}]\n`))
   return { command, ...ended, durationMs, output: tail.text(), at: now().toISOString() }
 }
 
@@ -124,10 +133,4 @@ function killGroup(pid: number | undefined): void {
     // ESRCH: the whole group has ended, which is what was wanted. EPERM: what is left of it is another user's, by sudo say.
     if (!['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
-}
-
-function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const secret =
-    /(?:^|_)(?:TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|CREDENTIALS?|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY)(?:_|$)/i
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !secret.test(name)))
 }

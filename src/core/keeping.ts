@@ -147,12 +147,12 @@ export function whyNot(
     })
   }
   if (renewing || (token !== undefined && token !== item.token)) {
-    const fact = token === item.token ? `it is ${item.status}` : `its token is ${item.token}, yours is ${token}`
+    const fact = token === item.token ? `it is ${item.status}` : `token ${token} is not that of its claim`
     return new Problem(
       'lease_lost',
       `${id} is no longer yours: ${fact}`,
       'Stop working on it and discard what you have; claim something else.',
-      { id, token: item.token },
+      { id },
     )
   }
   return new Problem('changed_meanwhile', `${id} was changed by someone else`, 'Read it again and decide anew.', { id })

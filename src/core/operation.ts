@@ -1,8 +1,10 @@
 import * as v from 'valibot'
+import type { Authority } from './authority.ts'
 import type { CompletionMode } from './completion.ts'
 import type { Kind } from './kind.ts'
 import { Problem } from './problem.ts'
 import type { Store } from './store.ts'
+import type { Ward } from './wards.ts'
 
 /** Where an operation takes place. Filled in by the door from the environment: a model never supplies its own scope. */
 export interface Scope {
@@ -14,8 +16,6 @@ export interface Scope {
   /** The fencing token of the item that is worked on, and that item if it is named. */
   readonly token?: number | undefined
   readonly task?: string | undefined
-  /** Whether the caller is an agent that `run` has started: then wards decide what is completed. */
-  readonly inRun?: boolean | undefined
 }
 
 /** Documents that are made of what is stored: files in the folder of the work, whatever keeps the rest. */
@@ -29,7 +29,7 @@ export interface Documents {
 
 /** The commands that must exit 0 for work to be good, as this workspace has them. */
 export interface Wards {
-  readonly commands: readonly (readonly string[])[]
+  readonly commands: readonly Ward[]
   /** Whether they are this user's, and may be run. */
   readonly mayRun: () => Promise<boolean>
 }
@@ -51,6 +51,8 @@ export interface Caller {
   readonly store: Store
   readonly by: string
   readonly scope: Scope
+  /** Who acts. Finding out may mean looking at the processes above: asked only where a claim is written about. */
+  readonly authority: () => Promise<Authority>
   readonly now: () => Date
   /** The workspace's folder. */
   readonly root: string
@@ -62,8 +64,10 @@ export interface Caller {
   readonly queue: string
   /** Whether lists that have a form as files are kept in files. */
   readonly inFiles: boolean
-  /** Whether commands that are kept in the store are this user's, and may be run. */
-  readonly mayRun: () => Promise<boolean>
+  /** Whether a command that is kept in the store is this user's, and may be run. */
+  readonly mayRun: (command: readonly string[]) => Promise<boolean>
+  /** What this user's own files in this workspace carry; undefined before the first write. A file without it is data. */
+  readonly seal: () => string | undefined
   /** The completion mode of turns that do not name one. */
   readonly completion: CompletionMode
   readonly documents: Documents

@@ -20,6 +20,7 @@ export const PROBLEMS = {
   unsupported_runtime: { exit: 9, http: 503, retry: false },
   work_left: { exit: 10, http: 409, retry: true },
   model_failed: { exit: 11, http: 502, retry: true },
+  untrusted: { exit: 12, http: 403, retry: false },
 } as const
 
 export type ProblemCode = keyof typeof PROBLEMS

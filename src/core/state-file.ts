@@ -9,6 +9,12 @@ export function stateFile(name: string, env: Environment = process.env): string 
   return join(named && isAbsolute(named) ? named : join(homeFolder(env), '.local/state'), 'punchlist', name)
 }
 
+/** A file of settings that this user wrote, outside of every workspace. */
+export function configFile(name: string, env: Environment = process.env): string {
+  const named = env['XDG_CONFIG_HOME']
+  return join(named && isAbsolute(named) ? named : join(homeFolder(env), '.config'), 'punchlist', name)
+}
+
 /** The folder of this user: what the environment says, where it says anything. */
 export function homeFolder(env: Environment): string {
   // `homedir()` would believe an empty variable.

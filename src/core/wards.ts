@@ -1,6 +1,17 @@
 import type { Checking, Verification } from './check.ts'
 import type { Caller } from './operation.ts'
 
+/** A command that must exit 0, word by word, and the variables that it gets besides those that every command gets. */
+export interface Ward {
+  readonly command: readonly string[]
+  readonly env: readonly string[]
+}
+
+/** A ward as people type it. */
+export function wardLine({ command }: Ward): string {
+  return command.join(' ')
+}
+
 /** What came of running the wards: in words, as a worklog keeps it. */
 export interface WardResult {
   readonly verdict: 'passed' | 'failed' | 'unknown'
@@ -17,17 +28,25 @@ export async function runWards(caller: Caller, running: Running = {}): Promise<W
   const { commands, mayRun } = caller.wards
   if (commands.length === 0) return undefined
   if (!(await mayRun())) {
-    return { verdict: 'unknown', text: 'not run: the wards came with the repository and are not trusted here' }
+    return { verdict: 'unknown', text: 'not run: the wards were not accepted (punchlist trust)' }
   }
   const { runCheck } = await import('./check.ts')
-  for (const command of commands) {
-    const verification = await runCheck(command, { cwd: caller.here, now: caller.now, ...running })
+  for (const ward of commands) {
+    const checking = { cwd: caller.here, now: caller.now, passes: ward.env, ...running }
+    const verification = await runCheck(ward.command, checking)
     if (verification.exit === 0) continue
-    return { verdict: 'failed', text: `failed: ${command.join(' ')} (${ending(verification)})`, failed: verification }
+    const text = `failed: ${wardLine(ward)} (${ending(verification)})${missedBy(verification)}`
+    return { verdict: 'failed', text, failed: verification }
   }
-  return { verdict: 'passed', text: `passed: ${commands.map(command => command.join(' ')).join('; ')}` }
+  return { verdict: 'passed', text: `passed: ${commands.map(wardLine).join('; ')}` }
 }
 
-export function ending({ exit, signal }: Verification): string {
+function ending({ exit, signal }: Verification): string {
   return exit === null ? (signal ?? 'could not be started') : `exit ${exit}`
+}
+
+/** The variables that a failed ward did not get, as the end of its output tells. */
+function missedBy({ output }: Verification): string {
+  const told = /\n\[([^\]\n]*not passed on to it: [\w, ]+)\]\n$/.exec(`\n${output}`)?.[1]
+  return told === undefined ? '' : `; ${told}`
 }

@@ -18,11 +18,11 @@ export async function grounds(
   const named = { completionMode, evidence: evidence.length > 0 ? evidence : null }
   const checkCommand = item.checkCommand ?? of.checkCommand
   if (completionMode === 'evidence' || !checkCommand) return named
-  if (!(await caller.mayRun())) {
+  if (!(await caller.mayRun(checkCommand))) {
     throw new Problem(
       'move_refused',
       `The check of ${item.id} came with this folder and was not run: ${checkCommand.join(' ')}`,
-      'If you know the command and want it to be run here, say so once: punchlist doctor --trust',
+      'If you know the command and want it to be run here, accept it: punchlist trust',
       { id: item.id, checkCommand },
     )
   }

@@ -1,3 +1,4 @@
+import { requirePerson } from '../core/authority.ts'
 import { digest } from '../core/id.ts'
 import { openStatuses } from '../core/lifecycle.ts'
 import { amend, claim, move } from '../core/move.ts'
@@ -50,6 +51,7 @@ export async function itemOf(caller: Caller, id: string): Promise<{ of: Turn; it
 /** Starts the named item, or the next one that waits. */
 export async function startItem(caller: Caller, id: string | undefined): Promise<{ of: Turn; item: PlanItem }> {
   const named = id === undefined ? undefined : await itemOf(caller, id)
+  if (named) await requirePerson(caller, named.item.id, named.item.needs)
   const of = named?.of ?? (await currentTurn(caller))
   const item =
     of &&
@@ -91,6 +93,7 @@ export async function blockItem(caller: Caller, id: string, needs: string): Prom
 /** The person has answered: the item can be worked on again. */
 export async function unblockItem(caller: Caller, id: string): Promise<{ of: Turn; item: PlanItem }> {
   const { of, item } = await itemOf(caller, id)
+  await requirePerson(caller, item.id, item.needs)
   const at = caller.now().toISOString()
   const freed = await amend(caller.store, planItem, {
     id: item.id,
@@ -154,6 +157,7 @@ export async function finishItem(
   { id, status, outcome }: Ending,
 ): Promise<{ of: Turn; item: PlanItem }> {
   const { of, item } = await itemOf(caller, id)
+  if (status === 'completed') await requirePerson(caller, item.id, item.needs)
   const told = { outcome }
   const closed = !openStatuses(planItem.lifecycle).includes(item.status)
   const believed = status === 'cancelled' || closed ? told : { ...told, ...(await grounds(caller, of, item, outcome)) }

@@ -1,9 +1,10 @@
+import { requireOwnClaim, requireToken } from '../core/authority.ts'
 import { unlessTooLate } from '../core/keeping.ts'
 import { claim, claimAll, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import type { Recovered, Store } from '../core/store.ts'
-import { acting, tokenFor } from './acting.ts'
+import { acting, namedToken, tokenFor } from './acting.ts'
 import { task } from './kind.ts'
 import { locate } from './locating.ts'
 import { logging } from './logging.ts'
@@ -28,6 +29,7 @@ export async function claimTask(caller: Caller, name: string, claiming: Claiming
   const { worker = caller.by, leaseMs = LEASE_MS } = claiming
   const before = await locate(caller, name)
   if (before.status === 'in_progress' && before.owner !== worker) await sweepLapsed(caller)
+  if (before.status === 'in_progress' && before.owner === worker) await requireRenewable(caller, before)
   const at = caller.now().toISOString()
   const where = eligible(worker)
   try {
@@ -48,10 +50,16 @@ export async function claimTask(caller: Caller, name: string, claiming: Claiming
     const item = await locate(caller, before.id)
     if (!(error instanceof Problem) || (error.code !== 'not_found' && error.code !== 'move_refused')) throw error
     if (item.status === 'in_progress' && item.owner === worker) {
+      await requireRenewable(caller, item)
       return await caller.store.renew(task, item.id, item.token, leaseMs)
     }
     throw await whyNotClaimed(caller, item, worker, error)
   }
+}
+
+/** Claiming again renews the lease and tells the token: only for whom the claim is. */
+async function requireRenewable(caller: Caller, item: Task): Promise<void> {
+  await requireOwnClaim(caller, task, item, namedToken(caller, item.id, undefined))
 }
 
 /** The next tasks for a worker, at most so many; none when there is nothing for it now. */
@@ -173,7 +181,7 @@ export async function returnTask(caller: Caller, name: string, given?: number, r
   if (item.status === 'to_execute' && (tokenFor(caller, item.id, given) ?? item.token - 1) === item.token - 1)
     return item
   refuseUnlessFrom(item, 'in_progress')
-  const who = acting(caller, item, given, reason)
+  const who = await acting(caller, item, given, reason)
   const note = { at: who.at, by: who.by, what: 'returned', note: reason }
   const texts = reason === undefined ? undefined : logging(note)
   return await move(caller.store, task, { id: item.id, known: item, to: 'to_execute', ...who, texts })
@@ -182,6 +190,7 @@ export async function returnTask(caller: Caller, name: string, given?: number, r
 /** Renews the lease of a claim. */
 export async function heartbeat(caller: Caller, name: string, given?: number, leaseMs = LEASE_MS): Promise<Task> {
   const item = await locate(caller, name)
+  await requireToken(caller, task, item, namedToken(caller, item.id, given))
   return await caller.store.renew(task, item.id, tokenFor(caller, item.id, given) ?? item.token, leaseMs)
 }
 

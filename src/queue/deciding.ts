@@ -1,10 +1,11 @@
+import { requireToken } from '../core/authority.ts'
 import { whyNot } from '../core/keeping.ts'
 import { refusalFor } from '../core/lifecycle.ts'
 import { oneLine } from '../core/markdown.ts'
 import { amend, move, refused } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { acting, tokenFor } from './acting.ts'
+import { acting, namedToken, tokenFor } from './acting.ts'
 import { task } from './kind.ts'
 import { childrenOf, locate } from './locating.ts'
 import { logging } from './logging.ts'
@@ -52,7 +53,7 @@ export async function waive(
     )
   }
   const added = Object.fromEntries(ids.map(id => [id, oneLine(reason)]))
-  const who = acting(caller, item, given, `without ${ids.join(', ')}: ${oneLine(reason)}`)
+  const who = await acting(caller, item, given, `without ${ids.join(', ')}: ${oneLine(reason)}`)
   let waived: Readonly<Record<string, string>> = {}
   return await amend(caller.store, task, {
     id: item.id,
@@ -72,6 +73,7 @@ export async function waiveTheRest(
   given?: number,
 ): Promise<void> {
   const item = await locate(caller, name)
+  await requireToken(caller, task, item, namedToken(caller, item.id, given))
   const own = tokenFor(caller, item.id, given) ?? item.token
   if (item.status !== 'in_progress' || own !== item.token) return
   const left = new Set(without.map(one => readTaskId(one) ?? one))
@@ -115,14 +117,19 @@ export async function cancelTask(
     )
   }
   if (open.length > 0) refuseBefore(item, tokenFor(caller, item.id, token))
+  const own = namedToken(caller, item.id, token)
+  await requireToken(caller, task, item, own)
+  const covers = item.status === 'in_progress' && own !== undefined
+  if (!covers) for (const part of open) await requireToken(caller, task, part, undefined)
   const parts: Task[] = []
   // A token is that of the task: whoever may cancel it may cancel its parts, whoever has those.
-  const within = { ...caller, scope: { ...caller.scope, token: undefined } }
+  const authority = covers ? async () => ({ who: 'program', tasks: [] }) as const : caller.authority
+  const within = { ...caller, authority, scope: { ...caller.scope, token: undefined } }
   for (const part of open) {
     const gone = await cancelTask(within, part.id, { reason, children })
     parts.push(...gone.parts, gone.task)
   }
-  const who = acting(caller, item, token, reason)
+  const who = await acting(caller, item, token, reason)
   const texts = logging({ at: who.at, by: who.by, what: 'cancelled', note: reason })
   return { task: await move(caller.store, task, { id: item.id, known: item, to: 'cancelled', ...who, texts }), parts }
 }

@@ -1,8 +1,9 @@
+import { requireOther } from '../core/authority.ts'
 import type { Texts } from '../core/kind.ts'
 import { amend, move, moveAll } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { acting, tokenFor } from './acting.ts'
+import { acting, namedToken, tokenFor } from './acting.ts'
 import { checkpoint, checkpointName, reply, replyName } from './checkpoints.ts'
 import { errorReport, rotated } from './error-report.ts'
 import { task } from './kind.ts'
@@ -26,7 +27,7 @@ export async function completeTask(
 ): Promise<Task> {
   const id = readTaskId(name) ?? name
   const own = tokenFor(caller, id, given)
-  if (own !== undefined && note === undefined && !verified) {
+  if (namedToken(caller, id, given) !== undefined && note === undefined && !verified) {
     const at = caller.now().toISOString()
     const [done] = await moveAll(caller.store, task, [
       { id, to: 'completed', token: own, supposing: CLAIMED, by: caller.by, at },
@@ -34,7 +35,7 @@ export async function completeTask(
     if (done) return done
   }
   const item = await locate(caller, id)
-  const who = acting(caller, item, given, note)
+  const who = await acting(caller, item, given, note)
   if (item.status === 'in_progress' && item.blockers > 0 && (own === undefined || own === item.token)) {
     throw await stillWaits(caller, item, 'completed')
   }
@@ -77,7 +78,7 @@ export interface Failure {
 export async function failTask(caller: Caller, name: string, failure: Failure): Promise<Task> {
   const { type, what, tried, token } = failure
   const item = await locate(caller, name)
-  const who = acting(caller, item, token, `${type}: ${what.split('\n')[0]}`)
+  const who = await acting(caller, item, token, `${type}: ${what.split('\n')[0]}`)
   const report = errorReport({ at: who.at, by: who.by, type, what, tried })
   const texts = (kept: Texts) => rotated(kept, report)
   return await move(caller.store, task, { id: item.id, known: item, to: 'error', ...who, texts })
@@ -97,7 +98,8 @@ export interface Milestone {
 export async function checkpointTask(caller: Caller, name: string, milestone: Milestone): Promise<Task> {
   const { summary, needs, token } = milestone
   const item = await locate(caller, name)
-  const who = acting(caller, item, token)
+  const why = needs === undefined ? 'checkpoint' : `checkpoint, waiting for: ${needs.split('\n')[0]}`
+  const who = await acting(caller, item, token, why)
   const told = (number: number) => checkpoint(number, { at: who.at, by: who.by, summary, needs })
   if (item.status === 'in_progress' && (who.token ?? item.token) === item.token) {
     const texts = (await caller.store.texts(task, [item.id])).get(item.id) ?? {}
@@ -110,7 +112,6 @@ export async function checkpointTask(caller: Caller, name: string, milestone: Mi
     id: item.id,
     known: item,
     ...who,
-    why: needs === undefined ? 'checkpoint' : `checkpoint, waiting for: ${needs.split('\n')[0]}`,
     fields: now => {
       refuseUnlessWorkedOn(now)
       number = now.checkpoints + 1
@@ -123,6 +124,8 @@ export async function checkpointTask(caller: Caller, name: string, milestone: Mi
 /** Answers the checkpoint that a task waits at. */
 export async function replyTo(caller: Caller, name: string, text: string): Promise<Task> {
   const item = await locate(caller, name)
+  const { task: own } = caller.scope
+  await requireOther(caller, item, item.owner === caller.by || (own !== undefined && readTaskId(own) === item.id))
   const at = caller.now().toISOString()
   const answer = (number: number) => reply(number, { at, by: caller.by, text })
   const texts = (await caller.store.texts(task, [item.id])).get(item.id) ?? {}

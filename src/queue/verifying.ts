@@ -1,20 +1,27 @@
+import { requireToken } from '../core/authority.ts'
 import { amend } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { runWards } from '../core/wards.ts'
+import { runWards, wardLine } from '../core/wards.ts'
+import { namedToken } from './acting.ts'
 import { task } from './kind.ts'
 import { locate } from './locating.ts'
 import { logging } from './logging.ts'
 import type { Verified } from './verified.ts'
 
 /** Runs the wards for a task that somebody calls done; refuses where one fails. Undefined where there are none, or they may not be run. */
-export async function verifiedBy(caller: Caller, name: string): Promise<Verified | undefined> {
+export async function verifiedBy(
+  caller: Caller,
+  name: string,
+  token: number | undefined,
+): Promise<Verified | undefined> {
   const item = await locate(caller, name)
   if (item.status !== 'in_progress') return undefined
+  await requireToken(caller, task, item, namedToken(caller, item.id, token))
   const wards = await runWards(caller)
   if (!wards || wards.verdict === 'unknown') return undefined
   if (wards.verdict === 'passed') {
-    return { at: caller.now().toISOString(), commands: caller.wards.commands.map(command => command.join(' ')) }
+    return { at: caller.now().toISOString(), commands: caller.wards.commands.map(wardLine) }
   }
   await noteWardFailed(caller, item.id, wards.text)
   const last = wards.failed?.output.trim().split('\n').slice(-10).join('\n').slice(-800)

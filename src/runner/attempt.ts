@@ -1,6 +1,6 @@
 import { UNTOUCHED } from '../continuation/judging.ts'
 import { remember } from '../continuation/keeping.ts'
-import { runWards, type WardResult } from '../core/wards.ts'
+import { runWards, type WardResult, wardLine } from '../core/wards.ts'
 import { locate } from '../queue/locating.ts'
 import type { Task } from '../queue/record.ts'
 import type { Verified } from '../queue/verified.ts'
@@ -113,7 +113,7 @@ async function worked(work: Attempt, late: AbortSignal): Promise<Result> {
       continue
     }
     const at = run.caller.now().toISOString()
-    const commands = run.caller.wards.commands.map(command => command.join(' '))
+    const commands = run.caller.wards.commands.map(wardLine)
     const verified = wards?.verdict === 'passed' ? { at, commands } : undefined
     return { what: 'done', text: work.said.trim() || 'done', verified }
   }

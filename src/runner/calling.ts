@@ -1,9 +1,10 @@
-import { lstatSync, mkdirSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '../core/files.ts'
 import { redacted } from '../core/text.ts'
 import { directoryName } from '../queue/names.ts'
 import type { Task } from '../queue/record.ts'
-import type { Agent, Invocation } from './agents/agent.ts'
+import { type Agent, type Invocation, isSession } from './agents/agent.ts'
 import type { Attempt, Failed } from './attempt.ts'
 import { isOverBudget, overBudget } from './budget.ts'
 import { Child, type Ended } from './child.ts'
@@ -22,7 +23,7 @@ export async function callAgent(work: Attempt, invocation: Invocation, late: Abo
     output: outputFile(run, claimed, number),
     onLine: line => {
       const { session, costUsd, said } = agent.hear(line)
-      if (session !== undefined && session !== work.session) work.onSession((work.session = session))
+      if (isSession(session) && session !== work.session) work.onSession((work.session = session))
       if (costUsd !== undefined) work.costUsd = costUsd
       if (isOverBudget(work)) dear.abort()
       if (said === undefined) return
@@ -81,19 +82,19 @@ function environment({ run, claimed, worker }: Attempt): Record<string, string |
 }
 
 /** With the task; where it has no directory, or something stands in the way there, with what runs remember. */
-function outputFile(run: Run, claimed: Task, number: number): string {
+function outputFile(run: Run, claimed: Task, number: number): string | undefined {
   const name = `attempt_${String(number).padStart(3, '0')}.log`
   const directory = directoryOf(run, claimed)
   const artifacts = directory && join(directory, 'artifacts')
   // A link could lead anywhere.
   const free = artifacts && isOrCanBe(artifacts, 'isDirectory') && isOrCanBe(join(artifacts, name), 'isFile')
-  const place = free ? artifacts : join(run.folder, 'artifacts', claimed.id)
   try {
-    mkdirSync(place, { recursive: true })
+    if (free) makeFolder(directory!, artifacts, 0o777)
+    return join(free ? artifacts : run.state.make('artifacts', claimed.id), name)
   } catch {
     // Nothing is kept then.
+    return undefined
   }
-  return join(place, name)
 }
 
 /** Undefined where it has none, or it lies elsewhere by now: one that is made anew would be another task. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, writeSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
+import { openRegular } from '../core/files.ts'
 import { redactingLines } from '../core/text.ts'
 import type { Invocation } from './agents/agent.ts'
 
@@ -17,8 +18,8 @@ export interface Ended {
 export interface Starting {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The file that everything it prints is kept in. */
-  readonly output: string
+  /** The file that everything it prints is kept in; undefined where nothing can be. */
+  readonly output: string | undefined
   /** Told what it prints on standard output, as it is. */
   readonly onLine: (line: string) => void
 }
@@ -111,16 +112,14 @@ export class Child {
 }
 
 /** Only a plain file is written to: a pipe of that name would hold us up, and a link lead elsewhere. */
-function opened(path: string): number | undefined {
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+function opened(path: string | undefined): number | undefined {
+  const { O_WRONLY, O_APPEND, O_CREAT } = constants
   try {
-    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    if (fstatSync(file).isFile()) return file
-    closeSync(file)
+    return path === undefined ? undefined : openRegular(path, O_WRONLY | O_APPEND | O_CREAT).descriptor
   } catch {
     // Nothing is kept then.
+    return undefined
   }
-  return undefined
 }
 
 function begun(

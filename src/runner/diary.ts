@@ -1,5 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import type { RunState } from './state.ts'
 
 /** What happened in a run, in order. Times are ISO. */
 export type Happening =
@@ -50,23 +49,29 @@ export type Happening =
 export type Outcome = 'completed' | 'failed' | 'returned' | 'lost' | 'waiting'
 export type Entry = Happening & { readonly at: string }
 
-/** A run's own account, a line for each thing that happened: readable while it goes on, and when it was killed. */
+/**
+ * A run's own account, a line for each thing that happened: readable while it
+ * goes on, and when it was killed. Its first line carries the workspace's seal.
+ */
 export class Diary {
-  readonly path: string
+  private readonly state: RunState
+  private readonly file: string
   private readonly now: () => Date
   private readonly onEntry: (entry: Entry) => void
 
-  constructor(folder: string, name: string, now: () => Date, onEntry: (entry: Entry) => void) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    this.path = join(folder, `${name}.jsonl`)
+  constructor(state: RunState, name: string, now: () => Date, onEntry: (entry: Entry) => void) {
+    state.make()
+    this.state = state
+    this.file = `${name}.jsonl`
     this.now = now
     this.onEntry = onEntry
   }
 
   tell(happening: Happening): void {
     const entry: Entry = { at: this.now().toISOString(), ...happening }
+    const sealed = happening.what === 'run_started' ? { ...entry, seal: this.state.seal } : entry
     try {
-      appendFileSync(this.path, `${JSON.stringify(entry)}\n`, { mode: 0o600 })
+      this.state.append(`${JSON.stringify(sealed)}\n`, this.file)
     } catch {
       // An account that cannot be written, on a disk that is full say, stops no work.
     }
@@ -74,25 +79,43 @@ export class Diary {
   }
 }
 
-/** The names of the runs that left an account, the newest first. */
-export function runsIn(folder: string): string[] {
-  if (!existsSync(folder)) return []
-  return readdirSync(folder)
-    .filter(name => name.endsWith('.jsonl'))
+/** The seal stands in the first line, which is not long. */
+const FIRST_LINE = 64 * 1024
+const LARGEST = 256 * 1024 * 1024
+
+/** The names of the runs that left an account here, the newest first; an account without the seal is none of ours. */
+export function runsIn(state: RunState): string[] {
+  return state
+    .names()
+    .filter(name => name.endsWith('.jsonl') && isOurs(state, name))
     .map(name => name.slice(0, -'.jsonl'.length))
     .toSorted()
     .toReversed()
 }
 
-/** What a run told; a line that was cut off when it was killed is left out. */
-export function entriesOf(folder: string, name: string): Entry[] {
-  return readFileSync(join(folder, `${name}.jsonl`), 'utf8')
-    .split('\n')
-    .flatMap(line => {
-      try {
-        return line === '' ? [] : [JSON.parse(line) as Entry]
-      } catch {
-        return []
-      }
-    })
+function isOurs(state: RunState, file: string): boolean {
+  try {
+    const [first = ''] = (state.beginning(FIRST_LINE, file) ?? '').split('\n')
+    return state.opened(first)?.['what'] === 'run_started'
+  } catch {
+    // A link or a pipe, say.
+    return false
+  }
+}
+
+/** What a run told; a line that was cut off when it was killed is left out. Nothing, where the account is not ours. */
+export function entriesOf(state: RunState, name: string): Entry[] {
+  const file = `${name}.jsonl`
+  if (!isOurs(state, file)) return []
+  const [first = '', ...lines] = (state.text(LARGEST, file) ?? '').split('\n')
+  const begun = state.opened(first)
+  if (!begun) return []
+  const rest = lines.flatMap(line => {
+    try {
+      return line === '' ? [] : [JSON.parse(line) as Entry]
+    } catch {
+      return []
+    }
+  })
+  return [begun as unknown as Entry, ...rest]
 }

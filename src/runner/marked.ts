@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { RUN_MARK } from '../core/lineage.ts'
 import { isRunning, thisProcess, type Worker } from '../core/process.ts'
 
-/** The variable by which everything that an agent has started is known, also what has left its process group. */
-export const RUN_MARK = 'PUNCHLIST_RUN'
+export { RUN_MARK } from '../core/lineage.ts'
 
 /** Which runner it is, and what for. */
 export function markOf(task: string): string {

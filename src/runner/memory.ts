@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { isSession } from './agents/agent.ts'
+import type { RunState } from './state.ts'
 
 /** What is remembered of a task between its claims, on this machine. */
 export interface Memory {
@@ -15,30 +15,26 @@ export interface Memory {
 }
 
 const NEW: Memory = { attempts: 0, agent: null, session: null, before: [], givenBack: 0 }
+const LARGEST = 8 * 1024 * 1024
 
-export function recall(folder: string, id: string): Memory {
-  const path = join(folder, `${id}.json`)
-  if (!existsSync(path)) return NEW
-  try {
-    return { ...NEW, ...(JSON.parse(readFileSync(path, 'utf8')) as Partial<Memory>) }
-  } catch {
-    return NEW
-  }
+export function recall(state: RunState, id: string): Memory {
+  const memory = state.sealed(LARGEST, 'tasks', `${id}.json`) as Partial<Memory> | undefined
+  if (!memory) return NEW
+  // It becomes a word of a command.
+  const session = isSession(memory.session) ? memory.session : null
+  return { ...NEW, ...memory, session }
 }
 
 /** On a disk that is full nothing is remembered, which stops no work. */
-export function remember(folder: string, id: string, memory: Memory): void {
-  const path = join(folder, `${id}.json`)
+export function remember(state: RunState, id: string, memory: Memory): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    writeFileSync(`${path}.new`, JSON.stringify(memory), { mode: 0o600 })
-    renameSync(`${path}.new`, path)
+    state.keep(memory, 'tasks', `${id}.json`)
   } catch {
     // The next attempt begins anew.
   }
 }
 
 /** Nobody will try it again. */
-export function forget(folder: string, id: string): void {
-  rmSync(join(folder, `${id}.json`), { force: true })
+export function forget(state: RunState, id: string): void {
+  state.drop(LARGEST, 'tasks', `${id}.json`)
 }

@@ -10,7 +10,9 @@ export interface Assignment {
   readonly parts: readonly { readonly id: string; readonly title: string; readonly dir: string | null }[]
   /** What came of the attempts before this one. */
   readonly before: readonly string[]
+  /** The commands that must exit 0, a line each; whether they are run when the agent has ended. */
   readonly wards: readonly string[]
+  readonly wardsRun: boolean
   /** How it keeps its log. */
   readonly protocol: string
   /** Whether the task is a directory that results can be put into. */
@@ -19,7 +21,7 @@ export interface Assignment {
 
 /** What an agent is told that begins a task. What others wrote is fenced, and said to be data. */
 export function taskPrompt(assignment: Assignment): string {
-  const { task, definition, worker, parts, before, wards, protocol, hasDirectory } = assignment
+  const { task, definition, worker, parts, before, wards, wardsRun, protocol, hasDirectory } = assignment
   const { id } = task
   return [
     `You are ${worker}, and ${id} is yours. Do what it says, in this folder, then stop: punchlist completes it when you have ended.`,
@@ -28,9 +30,7 @@ export function taskPrompt(assignment: Assignment): string {
       ? `Its parts are done:\n${parts.map(part => `- ${part.id} ${JSON.stringify(part.title)}${part.dir ? ` in ${part.dir}` : ''}`).join('\n')}`
       : '',
     before.length > 0 ? fenced('What came of earlier attempts', before.join('\n\n')) : '',
-    wards.length > 0
-      ? `When you have ended, these must exit 0, and are run for you: ${wards.map(ward => `\`${ward}\``).join(', ')}. If one fails you are sent back to mend it.`
-      : '',
+    wards.length > 0 ? `${wardsRun ? WARDS_RUN : WARDS_NOT_RUN}\n${fenced('The wards', wards.join('\n'))}` : '',
     HOW(id, hasDirectory),
     protocol.trim(),
   ]
@@ -41,7 +41,8 @@ export function taskPrompt(assignment: Assignment): string {
 /** What an agent is told whose wards have failed. */
 export function wardPrompt(id: string, text: string, output: string): string {
   return [
-    `[punchlist] ${id} is not done yet: ${text}. Mend what it complains of, then stop; it is run again.`,
+    `[punchlist] ${id} is not done yet: a ward failed. Correct what it complains of, then stop; it is run again.`,
+    fenced('The ward', text),
     fenced('It said last', output),
   ].join('\n\n')
 }
@@ -50,6 +51,11 @@ export function wardPrompt(id: string, text: string, output: string): string {
 export function replyPrompt(id: string, reply: string): string {
   return `[punchlist] Your question about ${id} was answered. Go on with the task.\n\n${fenced('The answer', reply)}`
 }
+
+const WARDS_RUN =
+  'When you have ended, these commands must exit 0, and are run for you. If one fails you are sent back to correct it.'
+const WARDS_NOT_RUN =
+  'The settings of this folder name these commands as wards. The user has not accepted them: nobody runs them for you, and you need not run them.'
 
 const HOW = (id: string, hasDirectory: boolean) => `While you work:
 - Keep your plan with create_todo, start_todo and complete_todo, or: punchlist plan add|start|complete. You are sent back while something in it is open.

@@ -1,9 +1,8 @@
-import { lstatSync } from 'node:fs'
-import { join } from 'node:path'
 import { Problem } from '../core/problem.ts'
 import { isTaskId } from '../queue/names.ts'
 import { type Entry, entriesOf, type Outcome, runsIn } from './diary.ts'
 import { isGoingOn } from './going-on.ts'
+import type { RunState } from './state.ts'
 
 /** What became of a task in a run; `cut_off` where the run was killed over it. */
 type Became = Outcome | 'cut_off' | 'going_on'
@@ -48,9 +47,9 @@ export interface RunReport {
 const HOW_MANY_SLOWEST = 5
 
 /** What a run did, from its own account; the newest one where none is named. */
-export function reportOn(folder: string, wanted?: string): RunReport {
-  const run = chosen(folder, wanted)
-  const entries = entriesOf(folder, run).filter(isSound)
+export function reportOn(state: RunState, wanted?: string): RunReport {
+  const run = chosen(state, wanted)
+  const entries = entriesOf(state, run).filter(isSound)
   const first = entries.find(entry => entry.what === 'run_started')
   const last = entries.at(-1)
   if (!first || !last) {
@@ -60,7 +59,7 @@ export function reportOn(folder: string, wanted?: string): RunReport {
   }
   const end = entries.find(entry => entry.what === 'run_ended')
   const error = end?.error ?? null
-  const how = error !== null ? 'failed' : end ? 'ended' : isGoingOn(folder, run) ? 'going_on' : 'killed'
+  const how = error !== null ? 'failed' : end ? 'ended' : isGoingOn(state, run) ? 'going_on' : 'killed'
   const tasks = tasksIn(entries, how === 'going_on' ? 'going_on' : 'cut_off', last.at)
   return {
     run,
@@ -83,9 +82,9 @@ export function reportOn(folder: string, wanted?: string): RunReport {
   }
 }
 
-/** Only a name that is in the folder is ever made a path, and only a plain file is read. */
-function chosen(folder: string, wanted: string | undefined): string {
-  const runs = runsIn(folder).filter(run => lstatSync(join(folder, `${run}.jsonl`)).isFile())
+/** Only a name that is in the folder is ever made a path, and only an account of ours is read. */
+function chosen(state: RunState, wanted: string | undefined): string {
+  const runs = runsIn(state)
   const run = wanted === undefined ? runs[0] : runs.find(name => name === wanted)
   if (run !== undefined) return run
   const newest = runs.slice(0, 5)

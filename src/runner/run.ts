@@ -1,10 +1,12 @@
 import type { TodoContinuationConfig } from '../continuation/settings.ts'
+import type { Accepted } from '../core/git.ts'
 import type { Caller } from '../core/operation.ts'
 import type { Agent } from './agents/agent.ts'
 import type { Diary } from './diary.ts'
 import type { Guard } from './guard.ts'
 import type { Logbook } from './logbook.ts'
 import type { Rest } from './marked.ts'
+import type { RunState } from './state.ts'
 
 /** Everything that the workers of a run share. */
 export interface Run {
@@ -19,13 +21,15 @@ export interface Run {
   /** What a task may cost in US dollars, as far as its agent tells. */
   readonly budgetUsd: number | undefined
   readonly worktree: boolean
+  /** Whether the user has accepted a program that the repository has git run on checkout. */
+  readonly accepted: Accepted
   readonly continuation: TodoContinuationConfig
   /** The environment that agents get, ours aside. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The store that whoever started the run has named, by flag or environment: its agents have the same. */
   readonly store: string | undefined
-  /** The folder of what runs remember. */
-  readonly folder: string
+  /** What runs remember. */
+  readonly state: RunState
   readonly diary: Diary
   readonly guard: Guard
   readonly logbook: Logbook

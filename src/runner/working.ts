@@ -1,6 +1,6 @@
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem, type ProblemCode } from '../core/problem.ts'
+import { wardLine } from '../core/wards.ts'
 import { replyName } from '../queue/checkpoints.ts'
 import { DEFINITION } from '../queue/format.ts'
 import { task } from '../queue/kind.ts'
@@ -32,8 +32,7 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
   const began = performance.now()
   run.diary.tell({ what: 'claimed', worker, task: id, title, token })
   const hold = new Hold(run.caller.store, claimed, run.leaseMs)
-  const folder = join(run.folder, 'tasks')
-  let memory = recall(folder, id)
+  let memory = recall(run.state, id)
   let costUsd: number | undefined
   const ended = (outcome: Outcome, text: string, wards?: string): Outcome => {
     run.logbook.note(worker, { id, title, outcome, text, wards })
@@ -50,7 +49,7 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
     })
     return outcome
   }
-  const keep = (more: Partial<Memory>) => remember(folder, id, (memory = { ...memory, ...more }))
+  const keep = (more: Partial<Memory>) => remember(run.state, id, (memory = { ...memory, ...more }))
   const failing = async (how: Failed) => {
     const outcome = await enduring(run.signal, () => failed(run, claimed, how, memory))
     const told = ended(outcome, how.text)
@@ -75,7 +74,7 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
       const outcome = await enduring(run.signal, () => settled(run, claimed, result))
       if (outcome) {
         const told = ended(outcome, textOf(result), wardsIn(result))
-        if (outcome === 'completed') forget(folder, id)
+        if (outcome === 'completed') forget(run.state, id)
         // Only what failed, or was cut off, counts as an attempt.
         else if (outcome !== 'lost') keep({ attempts: outcome === 'failed' ? 0 : work.number - 1 })
         if (result.what === 'given_back') keep({ givenBack: memory.givenBack + 1 })
@@ -112,12 +111,23 @@ async function prepared(
     title: part.title,
     dir: caller.inFiles ? `${caller.queue}/${part.status}/${directoryName(part)}` : null,
   }))
-  const wards = caller.wards.commands.map(command => command.join(' '))
+  const wards = caller.wards.commands.map(wardLine)
+  const wardsRun = wards.length > 0 && (await caller.wards.mayRun())
   const definition = [texts[DEFINITION] ?? claimed.title, ...conversation(texts)].join('\n\n')
   const protocol = await run.logbook.protocol(worker)
   const { before } = memory
   const hasDirectory = caller.inFiles
-  const prompt = taskPrompt({ task: claimed, definition, worker, parts, before, wards, protocol, hasDirectory })
+  const prompt = taskPrompt({
+    task: claimed,
+    definition,
+    worker,
+    parts,
+    before,
+    wards,
+    wardsRun,
+    protocol,
+    hasDirectory,
+  })
   const reply = lastReply(texts, claimed.checkpoints)
   const session = memory.agent === agent.name && reply !== undefined ? memory.session : null
   if (reply !== undefined) await unblock(run, claimed, session)

@@ -1,6 +1,6 @@
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { ending, runWards, type WardResult } from '../core/wards.ts'
+import { runWards, type WardResult } from '../core/wards.ts'
 import { attemptAt, type Rewriting, rewrite, type Told, toldBy } from './accounts.ts'
 import { withOutcome, withWard } from './file/editing.ts'
 import { judge } from './judging.ts'
@@ -38,7 +38,7 @@ export async function completeTask(caller: Caller, item: Worklog, wanted: Comple
 const UNTRUSTED = {
   file: 'punchlist.json',
   line: 1,
-  message: 'its wards were not run; read them, and if they are to be run here: punchlist doctor --trust',
+  message: 'its wards were not run; read them, and accept them if they are to be run here: punchlist trust',
 }
 
 /** Whether a task was completed with this very answer. */
@@ -69,7 +69,7 @@ async function wardFailed(
   const last = failed.output.trim().split('\n').slice(-10).join('\n').slice(-800)
   return new Problem(
     'move_refused',
-    `Task #${number} of ${item.worker} is not completed: ${failed.command.join(' ')} failed (${ending(failed)})`,
+    `Task #${number} of ${item.worker} is not completed: ${text}`,
     `Mend what it complains of and complete the task again.${last ? ` It said last:\n${last}` : ''}`,
     { name: item.worker, task: number, verification: failed },
   )

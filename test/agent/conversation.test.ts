@@ -9,13 +9,13 @@ const now = new Date('2026-11-15T09:30:00Z')
 
 test('what was said is given back in order, and an unanswered question stays in it', () => {
   const folder = join(scratch(), '.punchlist')
-  const conversation = new Conversation(folder, 'c')
+  const conversation = new Conversation(folder, 'c', 'seal')
   expect(conversation.begin({ turn: '1', content: 'one?' }, now)).toEqual({ before: [], alone: true })
   conversation.end({ turn: '1', content: 'one.' }, now)
   // As it is left by a process that was killed.
   appendFileSync(
     join(folder, 'agent/c.jsonl'),
-    `${JSON.stringify({ turn: '2', role: 'user', content: 'two?', process: '999999999:1' })}\n`,
+    `${JSON.stringify({ turn: '2', role: 'user', content: 'two?', process: '999999999:1', seal: 'seal' })}\n`,
   )
   expect(conversation.begin({ turn: '3', content: 'go on' }, now)).toEqual({
     before: [
@@ -29,7 +29,7 @@ test('what was said is given back in order, and an unanswered question stays in 
 
 test('of several that answer at once, only the first is alone', () => {
   const folder = join(scratch(), '.punchlist')
-  const [one, other] = [new Conversation(folder, 'c'), new Conversation(folder, 'c')]
+  const [one, other] = [new Conversation(folder, 'c', 'seal'), new Conversation(folder, 'c', 'seal')]
   expect(one.begin({ turn: '1', content: 'one?' }, now).alone).toBe(true)
   expect(other.begin({ turn: '2', content: 'two?' }, now)).toEqual({ before: [], alone: false })
   one.end({ turn: '1', content: 'one.' }, now)
@@ -39,7 +39,7 @@ test('of several that answer at once, only the first is alone', () => {
 
 test('a torn line is passed over, and the next one is whole', () => {
   const folder = join(scratch(), '.punchlist')
-  const conversation = new Conversation(folder, 'c')
+  const conversation = new Conversation(folder, 'c', 'seal')
   conversation.begin({ turn: '1', content: 'one?' }, now)
   conversation.end({ turn: '1', content: 'one.' }, now)
   appendFileSync(join(folder, 'agent/c.jsonl'), '{"turn":"2","role":"us')
@@ -52,7 +52,7 @@ test('a torn line is passed over, and the next one is whole', () => {
 test("the file is only its user's, below the folder whatever the conversation is called, and one for each", () => {
   const folder = join(scratch(), '.punchlist')
   const names = ['../../etc/passwd', '..', '/abs', 'a/b', 'a b', 'A', 'a', 'ä'.repeat(200), 'a.b', 'con\u202e']
-  for (const name of names) new Conversation(folder, name).begin({ turn: '1', content: name }, now)
+  for (const name of names) new Conversation(folder, name, 'seal').begin({ turn: '1', content: name }, now)
   const files = readdirSync(join(folder, 'agent'))
   expect(files.length).toBe(names.length)
   expect(new Set(files.map(name => name.toLowerCase())).size).toBe(names.length)
@@ -68,7 +68,7 @@ test('a folder or file that leads elsewhere is refused', () => {
   const elsewhere = join(root, 'elsewhere')
   mkdirSync(elsewhere)
   writeFileSync(join(root, 'precious'), 'kept')
-  const begin = (folder: string) => () => new Conversation(folder, 'c').begin({ turn: '1', content: 'x' }, now)
+  const begin = (folder: string) => () => new Conversation(folder, 'c', 'seal').begin({ turn: '1', content: 'x' }, now)
   const [one, other] = [join(root, 'one'), join(root, 'other')]
   mkdirSync(one)
   symlinkSync(elsewhere, join(one, 'agent'))
@@ -81,7 +81,7 @@ test('a folder or file that leads elsewhere is refused', () => {
 
 test('of a very long file only the end is read, and of a long message only the beginning is kept', () => {
   const folder = join(scratch(), '.punchlist')
-  const conversation = new Conversation(folder, 'c')
+  const conversation = new Conversation(folder, 'c', 'seal')
   for (let turn = 0; turn < 40; turn++) conversation.end({ turn: String(turn), content: 'ä'.repeat(100_000) }, now)
   const { before } = conversation.begin({ turn: 'last', content: 'x' }, now)
   expect(before.length).toBeGreaterThanOrEqual(10)

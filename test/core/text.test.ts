@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { runCheck } from '../../src/core/check.ts'
 import { harmless, harmlessLine, redacted, redactingLines } from '../../src/core/text.ts'
 import { words } from '../../src/core/words.ts'
@@ -120,14 +120,41 @@ describe('a check', () => {
     await expect.poll(() => alive(child), { timeout: 5000 }).toBe(false)
   })
 
-  test('sees the environment without what looks like a credential', async () => {
-    process.env['PUNCHLIST_TEST_API_KEY'] = 'secret'
-    process.env['PUNCHLIST_TEST_PLAIN'] = 'plain'
-    const ran = await runCheck(
-      [node, '-e', 'console.log(process.env.PUNCHLIST_TEST_API_KEY, process.env.PUNCHLIST_TEST_PLAIN)'],
-      { cwd: '/', now },
+  test('sees known variables of the environment, and those that it names', async () => {
+    const set = {
+      PUNCHLIST_TEST_API_KEY: 'k',
+      PUNCHLIST_TEST_PLAIN: 'p',
+      PUNCHLIST_TOKEN: '7',
+      PUNCHLIST_STORE: 'postgres://me:pw@host/db',
+      DATABASE_URL: 'd',
+      HTTPS_PROXY: 'http://me:pw@proxy',
+      NODE_OPTIONS: '--no-warnings',
+      CARGO_HOME: '/c',
+    }
+    for (const [name, value] of Object.entries(set)) vi.stubEnv(name, value)
+    const script = `console.log(${JSON.stringify(Object.keys(set))}.filter(name => name in process.env).join())`
+    const seen = async (passes: string[]) =>
+      (await runCheck([node, '-e', script], { cwd: '/', now, passes })).output.trim()
+    expect(await seen([])).toBe('PUNCHLIST_TEST_PLAIN,CARGO_HOME')
+    expect(await seen(['DATABASE_URL', 'PUNCHLIST_TOKEN'])).toBe('PUNCHLIST_TEST_PLAIN,DATABASE_URL,CARGO_HOME')
+    vi.unstubAllEnvs()
+  })
+
+  test('that fails tells the names that it did not get: those that it mentions, or else ten', async () => {
+    for (const name of ['DATABASE_URL', 'A_1', 'A_2']) vi.stubEnv(name, 'hidden')
+    const failing = async (said: string, more = {}) =>
+      (await runCheck([node, '-e', `console.log('${said}'); process.exitCode = 1`], { cwd: '/', now, ...more })).output
+    expect(await failing('DATABASE_URL is not set')).toBe(
+      'DATABASE_URL is not set\n[not passed on to it: DATABASE_URL]\n',
     )
-    expect(ran.output).toBe('undefined plain\n')
+    const other = await failing('no')
+    expect(other).toMatch(
+      /^no\n\[\d+ variables of the environment not passed on to it: (?:\w+, )*A_1, A_2, (?:\w+, )+\w+ and \d+ more\]\n$/,
+    )
+    expect(other).not.toContain('hidden')
+    expect(await failing('no', { quiet: true })).toBe('no\n')
+    expect((await runCheck([node, '-e', ''], { cwd: '/', now })).output).toBe('')
+    vi.unstubAllEnvs()
   })
 })
 

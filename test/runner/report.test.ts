@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Problem } from '../../src/core/problem.ts'
 import { Diary, type Happening } from '../../src/runner/diary.ts'
 import { underWay } from '../../src/runner/earlier.ts'
 import { reportOn } from '../../src/runner/report.ts'
+import { RunState } from '../../src/runner/state.ts'
 import { answer, punchlist, refusal } from '../support/cli.ts'
 import { addTask, begin, run, runHere, runTelling, tasksIn } from '../support/run-here.ts'
 import { scratch } from '../support/scratch.ts'
@@ -44,25 +44,21 @@ const agent = (task: string, attempt = 1): Happening => ({
 })
 
 /** A run that told this, a second for each thing. */
-function told(folder: string, name: string, happenings: readonly Happening[]): void {
+function told(state: RunState, name: string, happenings: readonly Happening[]): void {
   let seconds = 0
   const now = () => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds++))
-  const diary = new Diary(folder, name, now, () => undefined)
+  const diary = new Diary(state, name, now, () => undefined)
   for (const happening of happenings) diary.tell(happening)
 }
 
-test('wards that were not run, because nobody trusts them here, have verified nothing, and are not told as failed', async () => {
+test('a run whose wards nobody has accepted is refused before it claims anything', async () => {
   const here = runHere('echo done', { wards: ['true'] })
-  const git = (...args: readonly string[]) =>
-    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: here.cwd })
-  git('init', '-q')
-  git('add', 'punchlist.json')
-  git('commit', '-qm', 'begin')
   await addTask(here, 'one')
-  expect((await run(here)).stdout).toContain('wards not run')
-  const { tasks } = await answer<{ tasks: unknown[] }>(['run', '--report'], here)
-  expect(tasks).toMatchObject([{ outcome: 'completed', wards: { passed: 0, failed: 0 } }])
-  expect((await tasksIn(here))['req_0001']).toMatchObject({ verifiedAt: null })
+  writeFileSync(join(here.cwd, 'punchlist.json'), JSON.stringify({ wards: ['touch marker'] }))
+  const refused = await run(here)
+  expect([refused.status, refused.stderr]).toEqual([12, expect.stringContaining('touch marker')])
+  expect(existsSync(join(here.cwd, 'marker'))).toBe(false)
+  expect((await tasksIn(here))['req_0001']).toMatchObject({ state: 'to_execute', owner: null })
 })
 
 test('the last that a run tells programs is where its summary is, and the section for the pull request if that was asked for', async () => {
@@ -80,8 +76,8 @@ test('the last that a run tells programs is where its summary is, and the sectio
 })
 
 test('a task that was claimed several times is told once, with everything that was spent on it', () => {
-  const folder = scratch()
-  told(folder, 'one', [
+  const state = new RunState(scratch(), 'seal')
+  told(state, 'one', [
     STARTED,
     claimed('req_0001'),
     agent('req_0001'),
@@ -98,7 +94,7 @@ test('a task that was claimed several times is told once, with everything that w
     over('req_0001', 'completed', 1000, 0.25),
     ENDED,
   ])
-  const report = reportOn(folder)
+  const report = reportOn(state)
   expect(report).toMatchObject({
     run: 'one',
     how: 'ended',
@@ -125,58 +121,65 @@ test('a task that was claimed several times is told once, with everything that w
 })
 
 test('a run that was killed says so, and which tasks it was killed over; one that goes on is not taken for it', () => {
-  const folder = scratch()
-  told(folder, 'two', [
+  const state = new RunState(scratch(), 'seal')
+  told(state, 'two', [
     STARTED,
     claimed('req_0001'),
     over('req_0001', 'completed', 500),
     claimed('req_0002'),
     agent('req_0002'),
   ])
-  appendFileSync(join(folder, 'two.jsonl'), '{"at":"2026-03-01T10:00:09.000Z","what":"ended","ta')
-  expect(reportOn(folder)).toMatchObject({
+  appendFileSync(state.path('two.jsonl'), '{"at":"2026-03-01T10:00:09.000Z","what":"ended","ta')
+  expect(reportOn(state)).toMatchObject({
     how: 'killed',
     lastAt: '2026-03-01T10:00:04.000Z',
     counts: { completed: 1, cut_off: 1 },
     tasks: [{ outcome: 'completed' }, { task: 'req_0002', outcome: 'cut_off', ms: 1000 }],
   })
-  const over2 = underWay(folder, 'two', { workers: [], since: '' })
-  expect(reportOn(folder)).toMatchObject({ how: 'going_on', counts: { completed: 1, going_on: 1 } })
+  const over2 = underWay(state, 'two', { workers: [], since: '' })
+  expect(reportOn(state)).toMatchObject({ how: 'going_on', counts: { completed: 1, going_on: 1 } })
   over2()
-  expect(reportOn(folder).how).toBe('killed')
+  expect(reportOn(state).how).toBe('killed')
 })
 
 test('only accounts that lie in the folder are read, and of those only what can be one', () => {
-  const above = scratch()
-  const folder = join(above, 'runs')
-  told(above, 'outside', [STARTED, ENDED])
-  told(folder, 'inside', [STARTED, claimed('req_0001'), ENDED])
+  const state = new RunState(scratch(), 'seal')
+  const { folder } = state
+  const above = join(folder, '..')
+  told(state, 'outside', [STARTED, ENDED])
+  renameSync(join(folder, 'outside.jsonl'), join(above, 'outside.jsonl'))
+  told(state, 'inside', [STARTED, claimed('req_0001'), ENDED])
   symlinkSync(join(above, 'outside.jsonl'), join(folder, 'linked.jsonl'))
   mkdirSync(join(folder, 'zz.jsonl'))
   for (const name of ['../outside', 'linked', 'zz', '', '/etc/passwd', 'inside.jsonl']) {
-    expect(() => reportOn(folder, name)).toThrow(Problem)
+    expect(() => reportOn(state, name)).toThrow(Problem)
   }
   const strange = [null, 5, [], { what: 'claimed' }, { at: 'x', what: 'claimed', task: 'req_0001' }]
   const foreign = { at: '2026-03-01T10:00:05.000Z', what: 'claimed', task: '../../etc', worker: 'w', title: 't' }
   const lines = [...strange, foreign, { ...foreign, task: 'req_0002', title: 7 }, { ...foreign, what: 'constructor' }]
   appendFileSync(join(folder, 'inside.jsonl'), lines.map(line => `${JSON.stringify(line)}\n`).join(''))
-  expect(reportOn(folder, 'inside').tasks.map(({ task }) => task)).toEqual(['req_0001'])
+  expect(reportOn(state, 'inside').tasks.map(({ task }) => task)).toEqual(['req_0001'])
+  // One that came with somebody else's files, and one that is no account at all.
+  told(new RunState(join(folder, '../..'), 'another'), 'zx', [STARTED, claimed('req_0009')])
   writeFileSync(join(folder, 'zy.jsonl'), 'no account\n')
-  expect(() => reportOn(folder, 'zy')).toThrow('has no beginning')
+  for (const name of ['zx', 'zy']) expect(() => reportOn(state, name)).toThrow('There is no run')
+  expect(reportOn(state).run).toBe('inside')
+  expect(existsSync(join(folder, 'zx.jsonl'))).toBe(true)
 })
 
 test('a hundred thousand lines are told like ten', () => {
-  const folder = scratch()
+  const state = new RunState(scratch(), 'seal')
   const lines = [
-    STARTED,
+    { ...STARTED, seal: 'seal' },
     ...Array.from({ length: 33_333 }, (_, n) => {
       const task = `req_${String(n + 1).padStart(5, '0')}`
       return [claimed(task), agent(task), over(task, n % 1000 === 0 ? 'failed' : 'completed', n)]
     }).flat(),
   ]
   const at = '2026-03-01T10:00:00.000Z'
-  writeFileSync(join(folder, 'big.jsonl'), lines.map(line => `${JSON.stringify({ at, ...line })}\n`).join(''))
-  const { counts, failed, slowest } = reportOn(folder)
+  state.make()
+  writeFileSync(state.path('big.jsonl'), lines.map(line => `${JSON.stringify({ at, ...line })}\n`).join(''))
+  const { counts, failed, slowest } = reportOn(state)
   expect(counts).toEqual({ completed: 33_299, failed: 34 })
   expect([failed.length, slowest[0]]).toEqual([34, 'req_33333'])
 })

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ended } from '../support/cli.ts'
 import { addTask, begin, run, runHere, statesIn } from '../support/run-here.ts'
+import { scratch } from '../support/scratch.ts'
 
 const git = (cwd: string, ...args: readonly string[]) =>
   execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd, encoding: 'utf8' }).trim()
@@ -62,4 +63,29 @@ test('where one task can have no worktree it has failed, and the others are done
   expect(stdout).toContain('req_0001  failed')
   expect(await statesIn(here)).toEqual({ req_0001: 'error', req_0002: 'completed', req_0003: 'completed' })
   for (const id of ['req_0002', 'req_0003']) expect(readFileSync(join(at(id), 'seen.txt'), 'utf8')).toBe('content')
+})
+
+test('a filter of the repository, its hooks and a link in its folder start nothing and write nothing outside', async () => {
+  const here = runHere('echo done')
+  const elsewhere = scratch()
+  const marker = join(elsewhere, 'sprung')
+  git(here.cwd, 'init', '-q')
+  writeFileSync(join(here.cwd, 'file'), 'content')
+  writeFileSync(join(here.cwd, '.gitattributes'), 'file filter=evil\n')
+  git(here.cwd, 'add', 'agent.sh', 'file', '.gitattributes')
+  git(here.cwd, 'commit', '-qm', 'begin')
+  writeFileSync(join(here.cwd, '.git/hooks/post-checkout'), `#!/bin/sh\ntouch '${marker}'\n`, { mode: 0o755 })
+  git(here.cwd, 'config', 'filter.evil.smudge', `touch '${marker}'; cat`)
+  await addTask(here, 'one')
+  const { status, stderr } = await run(here, '--worktree')
+  expect({ status, stderr }).toMatchObject({ status: 12, stderr: expect.stringContaining('filter.evil.smudge') })
+  expect(await statesIn(here)).toEqual({ req_0001: 'to_execute' })
+  git(here.cwd, 'config', '--unset', 'filter.evil.smudge')
+  mkdirSync(join(here.cwd, '.git/refs/heads'), { recursive: true })
+  symlinkSync(elsewhere, join(here.cwd, '.git/refs/heads/punchlist'))
+  expect((await run(here, '--worktree', '--max-attempts', '1')).status).toBe(5)
+  rmSync(join(here.cwd, '.git/refs/heads/punchlist'))
+  await addTask(here, 'two')
+  expect((await run(here, '--worktree')).status).toBe(0)
+  expect(readdirSync(elsewhere)).toEqual([])
 })

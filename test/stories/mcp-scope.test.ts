@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, test } from 'vitest'
-import { answer } from '../support/cli.ts'
+import { answer, HOME } from '../support/cli.ts'
 import { Hooked } from '../support/hooked.ts'
 import { scratch } from '../support/scratch.ts'
 
@@ -17,7 +17,7 @@ afterEach(async () => {
 
 async function server(cwd: string, env: Record<string, string> = {}): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' })
-  const surroundings = { PATH: process.env['PATH'] ?? '', USER: 'tester', HOME: cwd, ...env }
+  const surroundings = { PATH: process.env['PATH'] ?? '', USER: 'tester', HOME: HOME(), ...env }
   const args = [PROGRAM, 'mcp']
   await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd, env: surroundings }))
   closing.push(() => client.close())

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, test } from 'vitest'
-import { answer } from '../support/cli.ts'
+import { answer, HOME } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/punchlist.js')
@@ -14,7 +14,12 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-const environment = (env: Record<string, string>) => ({ PATH: process.env['PATH'] ?? '', USER: 'tester', ...env })
+const environment = (env: Record<string, string>) => ({
+  PATH: process.env['PATH'] ?? '',
+  USER: 'tester',
+  HOME: HOME(),
+  ...env,
+})
 
 async function overStdio(cwd: string, env: Record<string, string> = {}): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' })
@@ -210,7 +215,7 @@ describe('a model, over HTTP', () => {
 describe('the official inspector', () => {
   const inspect = (cwd: string, ...args: string[]) => {
     const server = ['--', process.execPath, PROGRAM, 'mcp']
-    const env = { PATH: process.env['PATH'] ?? '', HOME: cwd, USER: 'tester' }
+    const env = { PATH: process.env['PATH'] ?? '', HOME: HOME(), USER: 'tester' }
     const ran = spawnSync(process.execPath, [INSPECTOR, '--cli', '--format', 'json', ...args, ...server], {
       cwd,
       env,

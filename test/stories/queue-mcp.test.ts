@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, test } from 'vitest'
+import { HOME } from '../support/cli.ts'
 import { ids, type ToldTask, Typist } from '../support/queue.ts'
 import { scratch } from '../support/scratch.ts'
 
@@ -15,7 +16,7 @@ afterEach(async () => {
 /** What a host starts, with what the host says about who is asking and where. */
 async function model(cwd: string, said: Record<string, string> = {}): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' })
-  const env = { PATH: process.env['PATH'] ?? '', HOME: cwd, USER: 'tester', ...said }
+  const env = { PATH: process.env['PATH'] ?? '', HOME: HOME(), USER: 'tester', ...said }
   const args = [PROGRAM, 'mcp', '--tools', 'queue']
   await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd, env }))
   closing.push(() => client.close())
@@ -85,7 +86,8 @@ describe('a model that is offered the queue', () => {
     await answered(client, 'heartbeat', { id, token })
     await answered(client, 'checkpoint', { id, token, summary: 'half', needs: 'a key' })
     expect((await answered(client, 'list', { waiting: true })).tasks).toMatchObject([{ id, waiting: true }])
-    await answered(client, 'reply', { id, text: 'here' })
+    expect((await call(client, 'reply', { id, text: 'here' })).text).toMatch(/^move_refused: req_0001 is your own task/)
+    await answered(await model(cwd, { PUNCHLIST_ACTOR: 'lead' }), 'reply', { id, text: 'here' })
     await answered(client, 'add', { parent: id, items: [item('part')] })
     expect((await call(client, 'complete', { id, token })).text).toMatch(
       /^move_refused: req_0001 waits for req_0001_01/,
@@ -95,8 +97,8 @@ describe('a model that is offered the queue', () => {
     const second = await answered<{ token: number }>(client, 'claim', { id: '2' })
     await answered(client, 'fail', { id: '2', type: 'build', what: 'broke', token: second.token })
     await answered(client, 'retry', { id: '2' })
-    await answered(client, 'claim', { id: '2' })
-    await answered(client, 'return', { id: '2' })
+    const third = await answered<{ token: number }>(client, 'claim', { id: '2' })
+    await answered(client, 'return', { id: '2', token: third.token })
     await answered(client, 'cancel', { id: '2', reason: 'no use' })
     const { task: shown } = await answered<{ task: { texts: object; history: object[] } }>(client, 'show', { id })
     expect(Object.keys(shown.texts).toSorted()).toEqual([
@@ -141,7 +143,8 @@ describe('a model that is offered the queue', () => {
     expect((await call(client, 'complete', { id: '1' })).text).toMatch(/^lease_lost: /)
     const { history } = await typist.show('1')
     expect(history.map(({ by }) => by)).not.toContain('root')
-    await answered(client, 'claim', { id: '2' })
-    expect((await answered(client, 'complete', { id: '2' })).task.state).toBe('completed')
+    const { token } = await answered<{ token: number }>(client, 'claim', { id: '2' })
+    expect((await call(client, 'complete', { id: '2' })).text).toMatch(/^lease_lost: req_0002 is claimed by agent-1/)
+    expect((await answered(client, 'complete', { id: '2', token })).task.state).toBe('completed')
   })
 })

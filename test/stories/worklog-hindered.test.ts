@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { answer, punchlist } from '../support/cli.ts'
+import { answer, HOME, punchlist } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
 import { struckAt } from '../support/strace.ts'
 import {
@@ -138,7 +138,7 @@ describe('a worklog that cannot be written does not stop the work', () => {
     `
     const namespace = process.getuid?.() === 0 ? ['-m'] : ['-r', '-m']
     const words = ['sh', '-c', script, 'sh', folder, process.execPath, program, out]
-    const env = { PATH: process.env['PATH'] ?? '', HOME: scratch(), USER: 'tester', PUNCHLIST_SESSION: 's1' }
+    const env = { PATH: process.env['PATH'] ?? '', HOME: HOME(), USER: 'tester', PUNCHLIST_SESSION: 's1' }
     const ran = spawnSync('unshare', [...namespace, ...words], { encoding: 'utf8', env })
     const text = (name: string) => readFileSync(join(out, name), 'utf8')
     expect(

@@ -2,19 +2,20 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { answer, punchlist } from '../support/cli.ts'
+import { acceptAll, answer, punchlist } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
 import { Typist, type Wrote } from '../support/worklog.ts'
 
 /** A ward that passes where a file is there, and says something. */
 const HAS = (file: string) => `node -e "process.exit(require('fs').existsSync('${file}') ? 0 : 3)"`
 
-function wards(cwd: string, ...commands: string[]): void {
+function wards(cwd: string, ...commands: (string | { run: string; env?: string[] })[]): void {
   writeFileSync(join(cwd, 'punchlist.json'), JSON.stringify({ wards: commands }))
 }
 
 async function begun(cwd: string, ...commands: string[]): Promise<Typist> {
   wards(cwd, ...commands)
+  await acceptAll({ cwd })
   const typist = new Typist(cwd)
   await typist.opened('alice')
   await typist.run('task', 'alice', '1', 'Escape the report')
@@ -40,6 +41,7 @@ describe('wards', () => {
     expect(done.task!.ward).toMatch(/^passed: node --version; .*\(reported: all green\)$/)
     // They are not run again for an answer that was lost.
     wards(typist.cwd, 'node -e process.exit(1)')
+    await acceptAll({ cwd: typist.cwd })
     expect(await typist.run('complete', 'alice', '1', '--ward', 'all green')).toEqual(done)
     expect(await typist.summary()).toMatchObject({ wards: 'passed' })
     expect(await typist.summary('--wards')).toMatchObject({ wards: 'failed' })
@@ -77,7 +79,7 @@ describe('wards', () => {
     const cwd = scratch()
     const typist = await begun(cwd, 'no-such-program --now')
     const refused = await typist.refused('complete', 'alice', '1')
-    expect([refused.status, refused.message]).toEqual([5, expect.stringContaining('no-such-program --now failed')])
+    expect([refused.status, refused.message]).toEqual([5, expect.stringContaining('failed: no-such-program --now')])
     expect((await typist.list('--worker', 'alice')).tasks![0]!.ward).toBe(
       'failed: no-such-program --now (could not be started)',
     )
@@ -111,21 +113,22 @@ describe('wards that came with a repository', () => {
     const cwd = scratch()
     git(cwd, 'init')
     const typist = await begun(cwd, HAS('there'))
-    // Nobody else has seen them yet: they are the user's own.
+    // Accepted as they are, tracked or not.
     expect((await typist.refused('complete', 'alice', '1')).status).toBe(5)
+    wards(cwd, HAS('elsewhere'))
     git(cwd, 'add', 'punchlist.json')
     git(cwd, 'commit', '-m', 'wards')
     const strange = await typist.run('complete', 'alice', '1', '--ward', 'all green')
     expect(completed(strange)).toEqual(['completed', expect.stringMatching(/^not run: .*\(reported: all green\)$/)])
-    const untold = { file: 'punchlist.json', line: 1, message: expect.stringContaining('doctor --trust') }
+    const untold = { file: 'punchlist.json', line: 1, message: expect.stringContaining('punchlist trust') }
     expect(strange.warnings).toEqual([untold])
     expect(await typist.summary('--wards')).toMatchObject({ wards: 'unknown' })
     await typist.run('task', 'alice', '2', 'Sign it')
     const doctor = await answer<{ checks: { check: string; detail: string }[] }>(['doctor'], { cwd })
-    expect(doctor.checks.find(({ check }) => check === 'wards')!.detail).toContain('doctor --trust')
-    await answer(['doctor', '--trust'], { cwd })
+    expect(doctor.checks.find(({ check }) => check === 'trust')!.detail).toContain('wards')
+    await acceptAll({ cwd })
     expect((await typist.refused('complete', 'alice', '2')).status).toBe(5)
-    wards(cwd, HAS('there'), 'node --version')
+    wards(cwd, HAS('elsewhere'), 'node --version')
     expect(completed(await typist.run('complete', 'alice', '2'))).toEqual([
       'completed',
       expect.stringMatching(/^not run: /),
@@ -149,7 +152,7 @@ describe('wards that came with a repository', () => {
     git(cwd, 'commit', '-m', 'wards')
     const linked = join(scratch(), 'linked')
     git(cwd, 'worktree', 'add', linked, '-b', 'side')
-    await answer(['doctor', '--trust'], { cwd })
+    await acceptAll({ cwd })
     const there = new Typist(linked)
     const main = new Typist(cwd)
     await there.opened('alice')
@@ -167,4 +170,21 @@ describe('wards that came with a repository', () => {
     expect(stdout).toContain(join(cwd, 'tmp/work/s1/todos/alice.md'))
     rmSync(linked, { recursive: true })
   })
+})
+
+test('a ward gets the variables that it names, and one that fails says which it did not get', async () => {
+  const cwd = scratch()
+  const run = `node -e "if (!process.env.DATABASE_URL) throw 'DATABASE_URL is not set'"`
+  const typist = await begun(cwd, run)
+  const env = { DATABASE_URL: 'postgres://me:hidden@host/db' }
+  const complete = () => punchlist(['worklog', 'complete', 'alice', '1'], { cwd, env })
+  const refused = await complete()
+  expect(refused.status).toBe(5)
+  expect(refused.stderr).toContain('not passed on to it: DATABASE_URL')
+  expect(refused.stderr).not.toContain('hidden')
+  wards(typist.cwd, { run, env: ['NOT A NAME'] })
+  expect((await complete()).stderr).toContain('wards.0')
+  wards(typist.cwd, { run, env: ['DATABASE_URL'] })
+  await acceptAll({ cwd })
+  expect((await complete()).status).toBe(0)
 })

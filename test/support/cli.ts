@@ -6,7 +6,8 @@ const PROGRAM = join(import.meta.dirname, '../../bin/punchlist.js')
 
 /** The tester's home for one test file: what the program remembers of its user goes there. */
 let home: string | undefined
-const HOME = () => (home ??= scratch())
+/** Whose state directory says what was made here: everything that a test starts has the same one. */
+export const HOME = () => (home ??= scratch())
 
 /** What every call sees besides its own: a store for all of them, for example. */
 export const everywhere: { env: Record<string, string> } = { env: {} }
@@ -68,4 +69,10 @@ export async function refusal(args: readonly string[], around: Surrounded) {
     error: { code: string; message: string; hint: string; details: Record<string, unknown> }
   }
   return { status, ...error }
+}
+
+/** What a person does once about the commands and settings of a folder. */
+export async function acceptAll(here: Surrounded): Promise<void> {
+  const { status, stderr } = await punchlist(['trust', '--yes'], here)
+  if (status !== 0) throw new Error(stderr)
 }

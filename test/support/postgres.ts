@@ -23,14 +23,23 @@ export interface TestServer {
 
 export const PASSWORD = 'open-sesame'
 
-/** A PostgreSQL server of its own on a free port, with its data in a temporary folder and fsync on. */
-export async function startPostgres(): Promise<TestServer> {
+/** A PostgreSQL server of its own on a free port, with its data in a temporary folder and fsync on; with a certificate, over TLS too. */
+export async function startPostgres(certificate?: {
+  readonly cert: string
+  readonly key: string
+}): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'punchlist-postgres-'))
   const user = serverUser()
   const data = join(folder, 'data')
   const socket = join(folder, 'socket')
   const passwordFile = join(folder, 'password')
   await Promise.all([mkdir(data), mkdir(socket), writeFile(passwordFile, PASSWORD)])
+  // The server wants a key that is its own and nobody else's to read.
+  const tls = certificate && { cert: join(folder, 'server.pem'), key: join(folder, 'server.key') }
+  if (tls) {
+    await writeFile(tls.cert, await readFile(certificate.cert))
+    await writeFile(tls.key, await readFile(certificate.key), { mode: 0o600 })
+  }
   const native = await nativeFolder(folder)
   const env = {
     PATH: process.env['PATH'],
@@ -71,6 +80,7 @@ export async function startPostgres(): Promise<TestServer> {
     'listen_addresses=127.0.0.1',
     '-c',
     'shared_buffers=64MB',
+    ...(tls ? ['-c', 'ssl=on', '-c', `ssl_cert_file=${tls.cert}`, '-c', `ssl_key_file=${tls.key}`] : []),
   ]
 
   // The shell ends the server and removes the folder when its input ends: also when this process was killed.

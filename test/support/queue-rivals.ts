@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { everywhere } from './cli.ts'
+import { everywhere, HOME } from './cli.ts'
 
 const RIVAL = join(import.meta.dirname, 'queue-rival.ts')
 
@@ -11,7 +11,7 @@ export class Rivals {
   private readonly running: { child: ChildProcess; lines: AsyncIterator<string> }[]
 
   constructor(cwd: string) {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: cwd, ...everywhere.env }
+    const env = { PATH: process.env['PATH'] ?? '', HOME: HOME(), ...everywhere.env }
     this.running = this.names.map(name => {
       const child = spawn(process.execPath, [RIVAL, cwd, name], { env, stdio: ['pipe', 'pipe', 'inherit'] })
       return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, vi } from 'vitest'
-import { answer, punchlist, type Ran, type Surrounded, start } from './cli.ts'
+import { answer, HOME, punchlist, type Ran, type Surrounded, start } from './cli.ts'
 import { scratch } from './scratch.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/punchlist.js')
@@ -21,7 +21,14 @@ export function runHere(script: string, { store = '', wards = [] as readonly str
   writeFileSync(join(cwd, 'agent.sh'), `#!/bin/sh\nprompt=$(cat)\n${script}\n`, { mode: 0o755 })
   if (wards.length > 0) writeFileSync(join(cwd, 'punchlist.json'), JSON.stringify({ wards }))
   const PATH = [bin, process.env['PATH']].join(delimiter)
-  return { cwd, env: { PATH, ...(store === '' ? {} : { PUNCHLIST_STORE: store }) } }
+  const here = { cwd, env: { PATH, ...(store === '' ? {} : { PUNCHLIST_STORE: store }) } }
+  if (wards.length > 0) acceptAllAtOnce(here)
+  return here
+}
+
+/** The same as `acceptAll`, for one who cannot wait. */
+function acceptAllAtOnce({ cwd, env }: Here): void {
+  execFileSync(process.execPath, [PROGRAM, 'trust', '--yes'], { cwd, env: { HOME: HOME(), ...env }, stdio: 'ignore' })
 }
 
 export async function addTask(here: Here, title: string, ...more: readonly string[]): Promise<string> {

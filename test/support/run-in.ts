@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { DEFAULT_CONFIG } from '../../src/continuation/settings.ts'
 import type { Caller } from '../../src/core/operation.ts'
 import { command } from '../../src/runner/agents/command.ts'
@@ -7,6 +6,7 @@ import { Guard } from '../../src/runner/guard.ts'
 import { Logbook } from '../../src/runner/logbook.ts'
 import { Rest } from '../../src/runner/marked.ts'
 import { type Counts, drain } from '../../src/runner/runner.ts'
+import { RunState } from '../../src/runner/state.ts'
 
 export interface RunIn {
   readonly caller: Caller
@@ -17,8 +17,8 @@ export interface RunIn {
 
 /** Drains a queue in this process, where the store and the clock can be anything. */
 export async function runIn(root: string, { caller, command: words, workers, onEntry }: RunIn): Promise<Counts> {
-  const folder = join(root, '.punchlist', 'runs')
-  const diary = new Diary(folder, 'here', caller.now, onEntry)
+  const state = new RunState(root, caller.seal())
+  const diary = new Diary(state, 'here', caller.now, onEntry)
   const [guard, logbook, rest] = [new Guard(), new Logbook(caller), new Rest()]
   const run = {
     caller,
@@ -28,10 +28,11 @@ export async function runIn(root: string, { caller, command: words, workers, onE
     timeoutMs: 600_000,
     budgetUsd: undefined,
     worktree: false,
+    accepted: async () => false,
     continuation: DEFAULT_CONFIG,
     env: process.env,
     store: undefined,
-    folder,
+    state,
     diary,
     guard,
     logbook,

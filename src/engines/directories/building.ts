@@ -1,4 +1,5 @@
-import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, renameSync } from 'node:fs'
+import { removeTree } from '../../core/files.ts'
 import type { Kind, Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
@@ -33,7 +34,7 @@ export function build(
   fillDirectory(kind, path, name, texts)
   const read = readDirectory(kind, path, name)
   if (!read || 'message' in read) {
-    rmSync(path, { recursive: true, force: true })
+    removeTree(path)
     throw new Problem('bad_input', `${name}: ${read?.message ?? 'is gone'}`, 'Correct what it says and add it again.', {
       id,
     })
@@ -61,7 +62,7 @@ export function appear(desk: Desk, built: readonly Built[]): void {
     syncFolder(desk.root.own('tasks'))
   } catch (error) {
     disappear(desk, shown)
-    for (const { path } of built) rmSync(path, { recursive: true, force: true })
+    for (const { path } of built) removeTree(path)
     throw error
   }
 }
@@ -70,6 +71,6 @@ export function appear(desk: Desk, built: readonly Built[]): void {
 export function disappear(desk: Desk, built: readonly Built[]): void {
   for (const { status, name, path } of built) {
     unless(['ENOENT'], path, () => renameSync(desk.root.status(status, name), path))
-    rmSync(path, { recursive: true, force: true })
+    removeTree(path)
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, renameSync } from 'node:fs'
+import { lstatSync, readdirSync, renameSync } from 'node:fs'
 import { codeOf } from '../../core/disk.ts'
 import { isGone, isThisProcess, thisProcess, type Worker } from '../../core/process.ts'
 import { inTheWay, problemFor, unless } from './problems.ts'
@@ -36,8 +36,8 @@ export class Hands {
   /** Undefined where somebody else was faster. */
   take(origin: string, name: string): Held | undefined {
     const path = this.root.status(origin, name)
-    // Asked first, as a rename that fails costs ten times as much, and rivals for one directory are many.
-    return existsSync(path) ? this.taking(path, origin, name) : undefined
+    // Never a link. Asked first, as a rename that fails costs ten times as much, and rivals for one directory are many.
+    return lstatSync(path, QUIETLY)?.isDirectory() ? this.taking(path, origin, name) : undefined
   }
 
   /** Takes over what another process held that is gone. */

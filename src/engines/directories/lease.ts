@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, writeSync } from 'node:fs'
 import { pause, sinceBoot, thisBoot } from '../../core/clock.ts'
+import { openRegular, readUpTo } from '../../core/files.ts'
 import { unless } from './problems.ts'
 
 /** Whose a task is, and until when. */
@@ -33,6 +34,8 @@ export function leaseText({ owner, at, boot, until }: Lease): string {
 }
 
 const WIDTH = 16
+/** Names are short. */
+const LARGEST = 64 * 1024
 
 export interface ReadLease {
   readonly lease: Lease
@@ -44,9 +47,9 @@ export interface ReadLease {
 export function readLease(path: string): ReadLease | undefined {
   for (let attempt = 1; ; attempt++) {
     const read = unless(['ENOENT'], path, () => {
-      const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+      const { descriptor, stats } = openRegular(path, constants.O_RDONLY, { owner: 'anyone' })
       try {
-        return { text: readFileSync(descriptor, 'utf8'), ino: fstatSync(descriptor).ino }
+        return { text: readUpTo(descriptor, LARGEST).toString('utf8'), ino: stats.ino }
       } finally {
         closeSync(descriptor)
       }
@@ -79,12 +82,12 @@ function unquoted(text: string): string {
 /** Writes over a lease in place, and says which file that was; undefined where there is none. */
 export function overwriteLease(path: string, change: (lease: Lease) => Lease): ReadLease | undefined {
   return unless(['ENOENT'], path, () => {
-    const descriptor = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW)
+    const { descriptor, stats } = openRegular(path, constants.O_RDWR, { owner: 'anyone' })
     try {
-      const before = leaseIn(readFileSync(descriptor, 'utf8'))
+      const before = leaseIn(readUpTo(descriptor, LARGEST).toString('utf8'))
       const lease = change(before ?? { owner: 'unknown', at: '', boot: '', until: 0 })
       writeSync(descriptor, leaseText(lease), 0)
-      return { lease, ino: fstatSync(descriptor).ino }
+      return { lease, ino: stats.ino }
     } finally {
       closeSync(descriptor)
     }

@@ -232,7 +232,9 @@ export function linkFromParent(desk: Desk, kind: Kind, item: Item, name: string)
   const directory = nameOf(kind, above)
   for (let attempt = 1; attempt <= 20; attempt++) {
     for (const status of desk.root.statuses) {
-      const path = join(desk.root.status(status, directory), name)
+      const place = desk.root.status(status, directory)
+      const path = join(place, name)
+      if (!lstatSync(place, QUIETLY)?.isDirectory()) continue
       if (unless(['ENOENT'], path, () => link(`../../${item.status}/${name}`, path))) return
     }
     // In somebody's hands at the moment.

@@ -26,13 +26,16 @@ const FEW = 2000
 /** Keeps the ledger up with the directories, which people and scripts move too. */
 export class Looker {
   private readonly desk: Desk
+  private readonly asData: boolean
   private looked = -Infinity
   private took = 0
   /** The names of directories, by id, as far as they were ever needed: they do not change. */
   private readonly names = new Map<string, string>()
 
-  constructor(desk: Desk) {
+  /** `asData`: nothing is put right on the way. */
+  constructor(desk: Desk, asData = false) {
     this.desk = desk
+    this.asData = asData
   }
 
   /** Looks at the folders that are claimed from, unless somebody has just looked. */
@@ -55,7 +58,7 @@ export class Looker {
     this.looked = sinceBoot()
     if (!this.desk.root.isThere) return this.refuseIfLost(kind)
     // Whatever somebody left half done is finished first: then everything lies where it belongs.
-    let changed = rescue(this.desk, kind).length > 0
+    let changed = !this.asData && rescue(this.desk, kind).length > 0
     const unknown = new Set<string>()
     for (const status of statuses) changed = this.lookAt(kind, status, unknown, closely) || changed
     if (unknown.size === 0) return changed

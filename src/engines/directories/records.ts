@@ -1,15 +1,9 @@
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { pause } from '../../core/clock.ts'
 import type { Note } from '../../core/event.ts'
+import { readRegular, refuseOtherThanFolder, writeNew } from '../../core/files.ts'
+import { Problem } from '../../core/problem.ts'
 import { type Lease, leaseText, overwriteLease, type ReadLease, readLease } from './lease.ts'
 import { guarded, unless } from './problems.ts'
 import { QUIETLY, type Root, syncFolder } from './root.ts'
@@ -28,6 +22,7 @@ export interface Added extends Note {
 
 /** How long somebody who looks for a lease waits for another who is about to put it back. */
 const PATIENCE_MS = 250
+const LARGEST_NOTE = 8 * 1024 * 1024
 
 /**
  * What we know of an item beside its directory: one folder for each, named
@@ -38,6 +33,7 @@ const PATIENCE_MS = 250
  */
 export class Records {
   private readonly root: Root
+  private readonly sound = new Set<string>()
 
   constructor(root: Root) {
     this.root = root
@@ -51,8 +47,8 @@ export class Records {
 
   /** Gives up an id that was taken for an item which was not made after all. */
   giveUp(id: string): void {
-    const path = this.root.own('tasks', id)
-    unless(['ENOENT'], path, () => unlinkSync(this.root.own('tasks', id, 'added')))
+    const path = this.folder(id)
+    unless(['ENOENT'], path, () => unlinkSync(join(path, 'added')))
     unless(['ENOENT', 'ENOTEMPTY'], path, () => rmdirSync(path))
   }
 
@@ -62,7 +58,7 @@ export class Records {
 
   /** Every claim there was, the last one at the end. */
   of(id: string): Mark[] {
-    const path = this.root.own('tasks', id)
+    const path = this.folder(id)
     const names = unless(['ENOENT'], path, () => readdirSync(path)) ?? []
     const marks = names.flatMap(name => {
       const [, what, token] = /^([a-z_]+)\.(\d+)$/.exec(name) ?? []
@@ -105,7 +101,7 @@ export class Records {
   /** Makes a file exclusively. */
   write(id: string, mark: Mark, lease: Lease): boolean {
     const path = this.path(id, mark)
-    const made = () => (writeFileSync(path, leaseText(lease), { flag: 'wx', mode: 0o600 }), true)
+    const made = () => (writeNew(path, leaseText(lease)), true)
     return unless(['EEXIST'], path, made) ?? false
   }
 
@@ -143,27 +139,35 @@ export class Records {
   }
 
   sync(id: string): void {
-    syncFolder(this.root.own('tasks', id))
+    syncFolder(this.folder(id))
   }
 
   noteAdded(id: string, { by, at, why, identity }: Added): void {
-    const path = this.root.own('tasks', id, 'added')
-    guarded(path, () => writeFileSync(path, JSON.stringify({ by, at, why, identity }), { mode: 0o600 }))
+    const path = join(this.folder(id), 'added')
+    guarded(path, () => writeNew(path, JSON.stringify({ by, at, why, identity })))
   }
 
   added(id: string): Added | undefined {
-    const path = this.root.own('tasks', id, 'added')
-    const text = unless(['ENOENT'], path, () => readFileSync(path, 'utf8'))
     try {
+      const path = join(this.folder(id), 'added')
+      const text = guarded(path, () => readRegular(path, LARGEST_NOTE, 'anyone'))
       return text === undefined ? undefined : (JSON.parse(text) as Added)
-    } catch {
-      // Its writer was killed over it: nobody was told that the item was added.
+    } catch (error) {
+      if (error instanceof Problem && error.code !== 'untrusted') throw error
+      // Its writer was killed over it, and nobody was told that the item was added; or it is none of ours.
       return undefined
     }
   }
 
   private path(id: string, { what, token }: Mark): string {
-    return this.root.own('tasks', id, `${what}.${token}`)
+    return join(this.folder(id), `${what}.${token}`)
+  }
+
+  /** The folder of an item. A link in its place is refused: looked at once for each. */
+  private folder(id: string): string {
+    const path = this.root.own('tasks', id)
+    if (!this.sound.has(id) && refuseOtherThanFolder(path)) this.sound.add(id)
+    return path
   }
 }
 

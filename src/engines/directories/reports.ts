@@ -1,6 +1,8 @@
-import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
+import { lstatSync, readdirSync, renameSync, unlinkSync } from 'node:fs'
+import { readRegular } from '../../core/files.ts'
 import type { Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
+import { Problem } from '../../core/problem.ts'
 import { isGone, thisProcess, type Worker } from '../../core/process.ts'
 import { guarded, unless } from './problems.ts'
 import { QUIETLY, type Root, syncFolder } from './root.ts'
@@ -67,14 +69,7 @@ export class Reports {
   }
 
   private readAt(path: string): Report | undefined {
-    const text = unless(['ENOENT', 'ELOOP', 'EISDIR'], path, () => {
-      const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-      try {
-        return readFileSync(descriptor, 'utf8')
-      } finally {
-        closeSync(descriptor)
-      }
-    })
+    const text = tolerant(() => guarded(path, () => readRegular(path, LARGEST, 'anyone')))
     const report = text === undefined ? undefined : reportIn(text)
     return report && this.isOurs(report, path) ? report : undefined
   }
@@ -90,6 +85,19 @@ export class Reports {
     return this.root.own('reports', `${id}~${token}~${to}`)
   }
 }
+
+/** What is no file is no report. */
+function tolerant(read: () => string | undefined): string | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'untrusted') return undefined
+    throw error
+  }
+}
+
+/** A report holds texts of up to a megabyte each. */
+const LARGEST = 256 * 1024 * 1024
 
 function reportIn(text: string): Report | undefined {
   try {

@@ -1,4 +1,5 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { removeTree } from '../../core/files.ts'
 import type { Kind } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
 import { isGone } from '../../core/process.ts'
@@ -71,6 +72,6 @@ export function clearAway(desk: Desk): string[] {
     const [, pid, start, boot] = /~(\d+)\.([^.]+)\.([^.]+)\.\d+$/.exec(name) ?? []
     return pid === undefined || isGone({ pid: Number(pid), start: start!, boot: boot! }, Date.now())
   })
-  for (const name of left) rmSync(desk.root.own('new', name), { recursive: true, force: true })
+  for (const name of left) removeTree(desk.root.own('new', name))
   return left
 }

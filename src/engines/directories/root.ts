@@ -1,17 +1,7 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  type Stats,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
 import { join, sep } from 'node:path'
 import { leadsOut } from '../../core/disk.ts'
+import { makeFolder, openFolder, refuseOtherThanFolder, writeOnce } from '../../core/files.ts'
 import type { Kind } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
 import { guarded, unless } from './problems.ts'
@@ -28,6 +18,7 @@ export class Root {
   readonly statuses: readonly string[]
   private readonly kind: Kind
   private made = false
+  private looked = false
 
   /** `workspace`: nothing that is read or written lies outside of it. */
   constructor(top: string, workspace: string, kind: Kind) {
@@ -42,6 +33,7 @@ export class Root {
   }
 
   own(folder: Own, ...names: readonly string[]): string {
+    if (!this.looked) this.refuseLinked()
     return join(this.top, '.punchlist', folder, ...names)
   }
 
@@ -80,10 +72,11 @@ export class Root {
     if (!this.isInside(this.top)) throw leadsOut(this.top)
     for (const status of this.kind.directory!.folders) this.makeOne(this.status(status))
     const ours = join(this.top, '.punchlist')
-    this.makeOne(ours)
+    this.refuseLinked()
+    guarded(ours, () => makeFolder(this.top, ours))
     const ignored = join(ours, '.gitignore')
-    if (!existsSync(ignored)) guarded(ignored, () => writeFileSync(ignored, '*\n', { mode: 0o600 }))
-    for (const folder of OWN) this.makeOne(this.own(folder))
+    guarded(ignored, () => writeOnce(ignored, '*\n'))
+    for (const folder of OWN) guarded(this.own(folder), () => makeFolder(this.top, this.own(folder)))
     this.refuseTwoFileSystems()
     this.made = true
   }
@@ -99,6 +92,13 @@ export class Root {
     const devices = paths.map(path => [path, lstatSync(path, QUIETLY)?.dev] as const)
     const own = devices.at(-1)![1] ?? lstatSync(this.top, QUIETLY)?.dev
     return devices.filter(([, device]) => device !== undefined && device !== own).map(([path]) => path)
+  }
+
+  /** Our own folders are folders, and lead nowhere: looked at once, and again when they are made. */
+  private refuseLinked(): void {
+    const ours = join(this.top, '.punchlist')
+    if (refuseOtherThanFolder(ours)) for (const folder of OWN) refuseOtherThanFolder(join(ours, folder))
+    this.looked = true
   }
 
   private refuseTwoFileSystems(): void {
@@ -133,7 +133,7 @@ export class Root {
 
 export function syncFolder(folder: string): void {
   guarded(folder, () => {
-    const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
+    const descriptor = openFolder(folder)
     try {
       fsyncSync(descriptor)
     } finally {

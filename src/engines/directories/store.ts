@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, readdirSync, renameSync, watch } from 'node:fs'
+import { lstatSync, readdirSync, renameSync, watch } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { sinceBoot, thisBoot } from '../../core/clock.ts'
 import type { Event, Note } from '../../core/event.ts'
+import { makeFolder } from '../../core/files.ts'
 import { activeStatuses, ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Ledger } from '../../core/ledger.ts'
@@ -46,6 +47,8 @@ export interface DirectoryStoreOptions {
   readonly tables: Store
   /** The kind that is kept in directories. */
   readonly kind: Kind
+  /** Only to be read: what processes that are gone left half done stays as it is. */
+  readonly asData?: boolean
 }
 
 /**
@@ -64,9 +67,9 @@ export class DirectoryStore implements Store {
   /** The texts that were given out last: what becomes of them was decided on these. */
   private readonly given = new Map<string, Texts>()
 
-  constructor({ top, root, ledger, tables, kind }: DirectoryStoreOptions) {
+  constructor({ top, root, ledger, tables, kind, asData = false }: DirectoryStoreOptions) {
     this.desk = deskOf(new Root(top, root, kind), ledger)
-    this.looker = new Looker(this.desk)
+    this.looker = new Looker(this.desk, asData)
     this.claims = new Claims(this.desk, this.looker)
     this.tables = tables
     this.root = root
@@ -249,7 +252,7 @@ export class DirectoryStore implements Store {
       guarded(
         from,
         () => {
-          mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+          makeFolder(this.root, dirname(to))
           renameSync(from, to)
         },
         to,

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { changedUnderHand, codeOf, LINKLESS } from '../../core/disk.ts'
+import { refuseOtherThanFolder } from '../../core/files.ts'
 import type { Kind, Texts } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
 import { thisProcess } from '../../core/process.ts'
@@ -68,6 +69,7 @@ export function hasFlagLike(names: readonly string[], flag: string): boolean {
  * written over it. What was written is taken back when a later one cannot be.
  */
 export function putTexts(root: Root, kind: Kind, { directory, name }: Place, texts: Texts, known?: Texts): () => void {
+  if (Object.keys(texts).length > 0) refuseOtherThanFolder(directory)
   const undo: (() => void)[] = []
   const takeBack = () => {
     for (const step of undo.toReversed()) step()

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, ClientConfig, Pool, PoolClient, QueryResult } from 'pg'
 import { Problem } from '../../core/problem.ts'
 import { addressOf, unusable } from './address.ts'
-import { isLost, isPassing, problemFor, Unconnected } from './problems.ts'
+import { codeOf, isLost, isPassing, problemFor, Unconnected } from './problems.ts'
 
 export type Row = Record<string, unknown>
 export type Value = string | number | null | readonly (string | number | null)[]
@@ -100,7 +100,8 @@ export class Connection {
         return await work()
       } catch (error) {
         failedAt ??= performance.now()
-        if (!isPassing(error) || performance.now() - failedAt > this.patienceMs) throw problemFor(error, this.server)
+        if (!isPassing(error) || performance.now() - failedAt > this.patienceMs)
+          throw tlsProblem(error, this.server) ?? problemFor(error, this.server)
         await sleep((0.5 + Math.random()) * Math.min(300, 5 * 2 ** attempt))
       }
     }
@@ -162,7 +163,50 @@ function nameOf(pg: Driver, config: ClientConfig): string {
   try {
     const { host, port, database = '' } = new pg.Client(config)
     return host.startsWith('/') ? `${host}/${database}` : `${host}:${port}/${database}`
-  } catch {
-    throw unusable('it is not a URL')
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException
+    if (!code || !path) throw unusable('it is not a URL')
+    // The driver reads the files of sslrootcert, sslcert and sslkey as soon as it sees the URL.
+    throw new Problem(
+      'store_unreachable',
+      `${path}, which the URL of the PostgreSQL server names, cannot be read: ${code}`,
+      'Correct sslrootcert, sslcert or sslkey in the URL, or make the file readable.',
+      { file: path },
+    )
   }
 }
+
+/** A server that TLS does not vouch for. The driver ends the connection before it sends user or password. */
+function tlsProblem(error: unknown, server: string): Problem | undefined {
+  if (!(error instanceof Unconnected)) return undefined
+  const hint = tlsHint(codeOf(error.cause), error.message)
+  if (hint === undefined) return undefined
+  return new Problem('store_unreachable', `${server} is not trusted: ${error.message}`, hint, {
+    server,
+    reason: error.message,
+  })
+}
+
+function tlsHint(code: string | undefined, message: string): string | undefined {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return 'Name the host in the URL as the certificate does, or give the server a certificate for this host.'
+  if (code !== undefined && UNVERIFIED.has(code))
+    return "Name the certificate authority of the server in the URL: sslrootcert=FILE; renew the server's certificate if it has expired."
+  if (message === 'The server does not support SSL connections')
+    return 'Turn TLS on at the server (ssl = on), or leave sslmode out of the URL if the network is your own.'
+  return undefined
+}
+
+/** What Node says of a certificate that it cannot verify. */
+const UNVERIFIED = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'INVALID_CA',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])

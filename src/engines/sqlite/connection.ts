@@ -1,6 +1,14 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, mkdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import {
+  makeFolder,
+  makePrivate,
+  openRegular,
+  refuseOther,
+  refuseOtherThanFolder,
+  writeOnce,
+} from '../../core/files.ts'
 import { Problem } from '../../core/problem.ts'
 import { refuseNetwork } from './network.ts'
 import { isBusy, problemFor } from './problems.ts'
@@ -15,6 +23,8 @@ export interface ConnectionOptions {
   readonly busyMs?: number
   /** Only to be read, as it lies there: nothing beside it is made or locked, so nobody may be writing it. */
   readonly frozen?: boolean
+  /** Called before anything is written: before a new file gets its first page, and in the first transaction. */
+  readonly beforeWrite?: () => void
 }
 
 /** The oldest SQLite without the fault that could lose a write-ahead log that was reset while being read. */
@@ -32,6 +42,7 @@ export class Connection {
   private readonly busyMs: number
   private readonly durability: 'full' | 'normal'
   private mayWrite = false
+  private beforeWrite: (() => void) | undefined
 
   constructor(path: string, options: ConnectionOptions = {}) {
     refuseOldSqlite()
@@ -41,16 +52,19 @@ export class Connection {
     const sqlite = process.getBuiltinModule('node:sqlite')
     this.db = this.guarded(() => {
       const settings = { timeout: 0, enableForeignKeyConstraints: true, allowExtension: false }
+      if (path !== ':memory:') refuseForeign(path)
       if (options.frozen) return new sqlite.DatabaseSync(frozen(path), { ...settings, readOnly: true })
       if (path !== ':memory:') prepareFile(path)
       return new sqlite.DatabaseSync(path, settings)
     })
     this.durability = options.durability ?? 'full'
+    this.beforeWrite = options.beforeWrite
     this.patiently(() => this.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY'))
   }
 
   /** Kept in the file: only for one that is ours, or is to be. */
   useWriteAheadLog(): void {
+    this.beforeWrite?.()
     this.patiently(() => this.exec('PRAGMA journal_mode = WAL'))
   }
 
@@ -86,6 +100,7 @@ export class Connection {
     if (!this.mayWrite) this.prepareToWrite()
     this.patiently(() => this.prepared('BEGIN IMMEDIATE').run())
     try {
+      this.announceWrite()
       const result = work()
       this.run('COMMIT')
       return result
@@ -94,6 +109,12 @@ export class Connection {
       if (this.db.isTransaction) this.db.exec('ROLLBACK')
       throw error
     }
+  }
+
+  /** In the first transaction: the write-ahead log is open by now, and has no frame of ours yet. */
+  private announceWrite(): void {
+    this.beforeWrite?.()
+    this.beforeWrite = undefined
   }
 
   /** Without waiting for the disk at each commit: for what can be made again. The file is sound all the same. */
@@ -186,17 +207,25 @@ function frozen(path: string): URL {
 
 /** Nobody but its owner may read a list; and git must not take it along. */
 function prepareFile(path: string): void {
-  if (existsSync(path)) return
+  if (refuseOther(path)) return
   const folder = dirname(path)
   refuseNetwork(folder)
   const ours = basename(folder) === '.punchlist'
-  mkdirSync(folder, { recursive: true, mode: ours ? 0o700 : undefined })
   if (ours) {
-    chmodSync(folder, 0o700)
-    if (!existsSync(join(folder, '.gitignore'))) writeFileSync(join(folder, '.gitignore'), '*\n')
-  }
+    mkdirSync(dirname(folder), { recursive: true })
+    makeFolder(dirname(folder), folder)
+    makePrivate(folder)
+    writeOnce(join(folder, '.gitignore'), '*\n', 0o644)
+  } else mkdirSync(folder, { recursive: true })
   // SQLite gives -wal and -shm the permissions of the file itself.
-  closeSync(openSync(path, 'a', 0o600))
+  closeSync(openRegular(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT).descriptor)
+}
+
+/** SQLite follows links, and waits for pipes: nothing but files is left to it. */
+function refuseForeign(path: string): void {
+  const folder = dirname(path)
+  if (basename(folder) === '.punchlist') refuseOtherThanFolder(folder)
+  for (const beside of ['', '-wal', '-shm', '-journal']) refuseOther(`${path}${beside}`)
 }
 
 function refuseOldSqlite(): void {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Problem } from '../../core/problem.ts'
-import type { Connection } from './connection.ts'
+import { Connection } from './connection.ts'
 
 /** In order, forward only; a migration that has been released is never edited. */
 const MIGRATIONS = [
@@ -32,6 +32,24 @@ export function migrate(connection: Connection): void {
 /** Whether nothing is to be done; refuses a file that is newer, or not ours. */
 export function isCurrent(connection: Connection): boolean {
   return versionOf(connection) === MIGRATIONS.length
+}
+
+/** Whether a file has exactly the tables and indexes that our migrations make, and nothing else. */
+export function hasOurSchema(connection: Connection): boolean {
+  const fresh = new Connection(':memory:')
+  try {
+    migrate(fresh)
+    return schemaOf(connection) === schemaOf(fresh)
+  } finally {
+    fresh.close()
+  }
+}
+
+function schemaOf(connection: Connection): string {
+  // What ANALYZE makes holds numbers alone.
+  const sql =
+    "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat_' ORDER BY type, name"
+  return JSON.stringify(connection.lists(sql))
 }
 
 function versionOf(connection: Connection): number {

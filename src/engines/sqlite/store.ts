@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import type { Event, Note } from '../../core/event.ts'
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Ledger, LedgerKeeper } from '../../core/ledger.ts'
+import { Problem } from '../../core/problem.ts'
 import type {
   Added,
   Change,
@@ -15,7 +16,7 @@ import type {
   Unreadable,
 } from '../../core/store.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
-import { isCurrent, migrate } from './migrate.ts'
+import { hasOurSchema, isCurrent, migrate } from './migrate.ts'
 import { Rows } from './rows.ts'
 import { wake } from './wake.ts'
 
@@ -41,6 +42,23 @@ export function openFrozen(path: string): LedgerKeeper | undefined {
   const connection = new Connection(path, { frozen: true })
   if (isCurrent(connection)) return new SqliteStore(connection)
   connection.close()
+  return undefined
+}
+
+/**
+ * Somebody else's file, for reading alone: as it lies there, without its log.
+ * Undefined for one that has other tables, views or triggers than ours, which
+ * could make a read do anything.
+ */
+export function openForeign(path: string): LedgerKeeper | undefined {
+  try {
+    const connection = new Connection(path, { frozen: true })
+    if (isCurrent(connection) && hasOurSchema(connection)) return new SqliteStore(connection)
+    connection.close()
+  } catch (error) {
+    // No database, or a newer one: there is nothing to be read.
+    if (!(error instanceof Problem)) throw error
+  }
   return undefined
 }
 

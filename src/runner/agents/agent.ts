@@ -1,3 +1,5 @@
+import { Problem } from '../../core/problem.ts'
+
 /** A program to be started, word by word: no shell sees any of it. */
 export interface Invocation {
   readonly program: string
@@ -42,6 +44,25 @@ export function jsonIn(line: string): Readonly<Record<string, unknown>> | undefi
 
 export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Whether this can name a session: it becomes a word of a command, and must never be taken for an option. */
+export function isSession(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 200 && /^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(value)
+}
+
+/** The name of a session as an agent tells it, if it can be one. */
+export function session(value: unknown): string | undefined {
+  return isSession(value) ? value : undefined
+}
+
+/** The same, where it is about to become a word of a command. */
+export function sessionWord(value: string): string {
+  const word: unknown = value
+  if (isSession(word)) return word
+  throw new Problem('bad_input', 'This cannot be the name of a session', 'Begin the task anew.', {
+    session: value.slice(0, 60),
+  })
 }
 
 export function record(value: unknown): Readonly<Record<string, unknown>> {

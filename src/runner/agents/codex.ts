@@ -1,4 +1,4 @@
-import { type Agent, heard, jsonIn, record, text } from './agent.ts'
+import { type Agent, heard, jsonIn, session as named, record, sessionWord, text } from './agent.ts'
 
 /** It tells tokens, and no price. */
 export function codex(more: readonly string[]): Agent {
@@ -8,12 +8,16 @@ export function codex(more: readonly string[]): Agent {
     name: 'codex',
     package: '@openai/codex',
     begin: prompt => ({ program: 'codex', args: [...how, '-'], input: prompt }),
-    resume: (session, prompt) => ({ program: 'codex', args: [...how, 'resume', session, '-'], input: prompt }),
+    resume: (session, prompt) => ({
+      program: 'codex',
+      args: [...how, 'resume', sessionWord(session), '-'],
+      input: prompt,
+    }),
     hear(line) {
       const { type, thread_id: session, item, error } = jsonIn(line) ?? {}
       switch (type) {
         case 'thread.started':
-          return heard({ session: text(session) })
+          return heard({ session: named(session) })
         case 'turn.failed':
           return heard({ said: text(record(error)['message']) })
         case 'item.completed':

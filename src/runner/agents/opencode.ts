@@ -1,4 +1,4 @@
-import { type Agent, heard, jsonIn, record, text } from './agent.ts'
+import { type Agent, heard, jsonIn, session as named, record, sessionWord, text } from './agent.ts'
 
 export function opencode(more: readonly string[]): Agent {
   const how = ['run', '--format', 'json', ...more]
@@ -8,14 +8,18 @@ export function opencode(more: readonly string[]): Agent {
     package: 'opencode-ai',
     // Words of its command line that contain spaces reach its model in quotes; its standard input does as it is.
     begin: prompt => ({ program: 'opencode', args: how, input: prompt }),
-    resume: (session, prompt) => ({ program: 'opencode', args: [...how, '--session', session], input: prompt }),
+    resume: (session, prompt) => ({
+      program: 'opencode',
+      args: [...how, '--session', sessionWord(session)],
+      input: prompt,
+    }),
     hear(line) {
       const { type, sessionID: session, part, error } = jsonIn(line) ?? {}
       const { text: said, cost: price } = record(part)
       const paid = type === 'step_finish' && typeof price === 'number'
       if (paid) cost += price
       return heard({
-        session: text(session),
+        session: named(session),
         costUsd: paid ? cost : undefined,
         said: type === 'text' ? text(said) : type === 'error' ? reasonIn(record(error)) : undefined,
       })

@@ -1,5 +1,5 @@
 import { PROBLEMS } from '../../core/problem.ts'
-import { type Agent, heard, jsonIn, text } from './agent.ts'
+import { type Agent, heard, jsonIn, session, text } from './agent.ts'
 
 /** The agent that comes with punchlist, started by the program that is running. */
 export function punchlistAgent(program: readonly string[], more: readonly string[]): Agent {
@@ -14,7 +14,7 @@ export function punchlistAgent(program: readonly string[], more: readonly string
     isEnd: exit => exit === 0 || exit === PROBLEMS.work_left.exit,
     hear(line) {
       const { conversation, text: said } = jsonIn(line) ?? {}
-      return heard({ session: text(conversation), said: text(said), costUsd: undefined })
+      return heard({ session: session(conversation), said: text(said), costUsd: undefined })
     },
   }
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { basename, delimiter, dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Entry, entriesOf, runsIn } from '../../../src/runner/diary.ts'
+import { RunState } from '../../../src/runner/state.ts'
 import { answer, ended, type Ran, start } from '../../support/cli.ts'
 import { scratch } from '../../support/scratch.ts'
 import type { Asked, Script } from '../script.ts'
@@ -50,7 +51,7 @@ export class Drained {
     const model = await host.model(script)
     onTestFinished(() => model.close())
     this.#model = model.url
-    await this.#punchlist('doctor', '--trust')
+    await this.#punchlist('trust', '--yes')
     host.prepare(this.#place, model.url)
     await this.#punchlist('init', host.name, '--yes', ...(wired ? (host.init ?? []) : ['--remove']))
     const runner = start(['run', '--agent', host.name, ...flags, '--', ...more], this.#around())
@@ -120,10 +121,16 @@ export class Drained {
   }
 
   #told<What extends Entry['what']>(task: string, what: What): Of<What>[] {
-    const folder = join(this.#place.project, '.punchlist/runs')
-    return runsIn(folder)
-      .flatMap(name => entriesOf(folder, name))
+    const state = new RunState(this.#place.project, this.#seal())
+    return runsIn(state)
+      .flatMap(name => entriesOf(state, name))
       .filter((entry): entry is Of<What> => entry.what === what && 'task' in entry && entry.task === task)
+  }
+
+  /** What the program has sealed its files with. */
+  #seal(): string {
+    const folder = join(this.#place.home, '.local/state/punchlist/workspaces')
+    return (JSON.parse(readFileSync(join(folder, readdirSync(folder)[0]!), 'utf8')) as { seal: string }).seal
   }
 
   async #punchlist<T>(...args: string[]): Promise<T> {

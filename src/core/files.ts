@@ -1,0 +1,304 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { codeOf } from './disk.ts'
+import { Problem } from './problem.ts'
+
+/**
+ * How we touch what lies in a workspace: a folder may have come from somebody
+ * else. No function here follows a symbolic link on the last part of a path, or
+ * waits for the other end of a pipe. The folders on the way are looked at by
+ * `refuseLinks` and `makeFolder`, once, by whoever begins to work in them.
+ */
+
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+
+/** Whose file it may be: this user's, or, for what people share and nothing is decided by, anyone's. */
+type Owner = 'own' | 'anyone'
+
+export interface Opened {
+  readonly descriptor: number
+  readonly stats: Stats
+}
+
+/** Opens a regular file, and nothing else. What the file system has against it is thrown as it is. */
+export function openRegular(path: string, flags: number, { mode = 0o600, owner = 'own' as Owner } = {}): Opened {
+  const descriptor = openPlain(path, flags | O_NONBLOCK | O_NOCTTY, mode)
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) throw untrusted(path, whatIs(stats))
+    if (owner === 'own' && !isOwn(stats.uid)) throw untrusted(path, 'the file of another user')
+    return { descriptor, stats }
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+}
+
+/** The text of a regular file of at most so many bytes; undefined where there is none. */
+export function readRegular(path: string, most: number, owner: Owner = 'own'): string | undefined {
+  const opened = openedOrNone(path, O_RDONLY, owner)
+  if (!opened) return undefined
+  try {
+    if (opened.stats.size > most) throw untrusted(path, `larger than ${most} bytes`)
+    return readUpTo(opened.descriptor, most).toString('utf8')
+  } finally {
+    closeSync(opened.descriptor)
+  }
+}
+
+/** The beginning of a regular file, so many bytes of it; undefined where there is none. */
+export function readBeginning(path: string, bytes: number, owner: Owner = 'own'): string | undefined {
+  const opened = openedOrNone(path, O_RDONLY, owner)
+  if (!opened) return undefined
+  try {
+    return readUpTo(opened.descriptor, bytes).toString('utf8')
+  } finally {
+    closeSync(opened.descriptor)
+  }
+}
+
+/** What an open file holds from its beginning on, at most so much, whatever it is said to hold. */
+export function readUpTo(descriptor: number, most: number): Buffer {
+  const pieces: Buffer[] = []
+  for (let read = 0; read < most; ) {
+    const piece = Buffer.allocUnsafe(Math.min(most - read, read === 0 ? 16_384 : 1_048_576))
+    const length = readSync(descriptor, piece, 0, piece.length, read)
+    if (length === 0) break
+    pieces.push(piece.subarray(0, length))
+    read += length
+  }
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+}
+
+/** Makes a file; one that is there is left as it is, and reported as EEXIST. */
+export function writeNew(path: string, text: string, mode = 0o600): void {
+  const descriptor = openPlain(path, O_WRONLY | O_CREAT | O_EXCL, mode)
+  try {
+    writeAll(descriptor, text)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The same, where it does not matter who has made it. False where it was there; refuses what is no regular file. */
+export function writeOnce(path: string, text: string, mode = 0o600): boolean {
+  const stats = lstatSync(path, QUIETLY)
+  if (stats?.isFile()) return false
+  if (stats) throw untrusted(path, whatIs(stats))
+  try {
+    writeNew(path, text, mode)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    return false
+  }
+}
+
+let drafts = 0
+
+/** Puts a text in a file's place, old or new at every instant; `drafting` is the folder that it is written in first. */
+export function replaceFile(path: string, text: string, { mode = 0o600, drafting = dirname(path) } = {}): void {
+  refuseOther(path)
+  const draft = join(drafting, `${process.pid}-${++drafts}-${Math.random().toString(36).slice(2)}.new`)
+  try {
+    writeNew(draft, text, mode)
+    renameSync(draft, path)
+  } catch (error) {
+    removeFile(draft)
+    throw error
+  }
+}
+
+/** Adds to the end of a file, in one write; makes the file where there is none. */
+export function appendFile(path: string, text: string, mode = 0o600): void {
+  const { descriptor } = openRegular(path, O_WRONLY | O_APPEND | O_CREAT, { mode })
+  try {
+    writeAll(descriptor, text)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Makes a folder below a root, with all on the way to it. A link on the way, or anything else that is no folder, is refused. */
+export function makeFolder(root: string, path: string, mode = 0o700): void {
+  for (const folder of between(root, path)) {
+    const stats = lstatSync(folder, QUIETLY)
+    if (stats) refuseNoFolder(folder, stats)
+    else makeOne(folder, mode)
+  }
+}
+
+/** Refuses a path with a link between a root and its end; what is not there is no hindrance. */
+export function refuseLinks(root: string, path: string): void {
+  const folders = between(root, path)
+  for (const folder of folders) {
+    const stats = lstatSync(folder, QUIETLY)
+    if (!stats) return
+    if (folder === folders.at(-1) && stats.isFile()) return
+    refuseNoFolder(folder, stats)
+  }
+}
+
+/** Refuses what is neither a regular file nor nothing. */
+export function refuseOther(path: string): Stats | undefined {
+  const stats = lstatSync(path, QUIETLY)
+  if (stats && !stats.isFile()) throw untrusted(path, whatIs(stats))
+  return stats
+}
+
+/** Refuses what is neither a folder nor nothing. */
+export function refuseOtherThanFolder(path: string): Stats | undefined {
+  const stats = lstatSync(path, QUIETLY)
+  if (stats) refuseNoFolder(path, stats)
+  return stats
+}
+
+/** The names in a folder; none where it is not there. */
+export function namesIn(path: string): string[] {
+  return refuseOtherThanFolder(path) ? readdirSync(path) : []
+}
+
+/** Takes a file away, or a link itself; false where there was none. */
+export function removeFile(path: string): boolean {
+  try {
+    unlinkSync(path)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+    return false
+  }
+}
+
+/** Takes a folder away with everything in it: of links themselves, never what they lead to. */
+export function removeTree(path: string): void {
+  const stats = lstatSync(path, QUIETLY)
+  if (!stats) return
+  if (stats.isDirectory()) rmSync(path, { recursive: true, force: true })
+  else removeFile(path)
+}
+
+/** Keeps a file or a folder from everyone but its owner. */
+export function makePrivate(path: string): void {
+  const descriptor = openPlain(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile() && !stats.isDirectory()) throw untrusted(path, whatIs(stats))
+    fchmodSync(descriptor, stats.isDirectory() ? 0o700 : 0o600)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Opens a folder itself, to sync it say. */
+export function openFolder(path: string): number {
+  return openPlain(path, O_RDONLY | O_DIRECTORY)
+}
+
+/** Where a path leads, as long as that is inside of a root; refuses where it is not. Undefined where nothing is there. */
+export function realInside(root: string, path: string): string | undefined {
+  let real: string
+  try {
+    real = realpathSync(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' && !lstatSync(path, QUIETLY)) return undefined
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP') throw untrusted(path, 'a symbolic link to nowhere')
+    throw error
+  }
+  const top = realpathSync(root)
+  if (real === top || real.startsWith(top.endsWith(sep) ? top : `${top}${sep}`)) return real
+  throw untrusted(path, 'a symbolic link that leads out of the workspace')
+}
+
+/** Whether a file with this owner counts as this user's; for root and under sudo, root's files do. */
+export function isOwn(uid: number): boolean {
+  const me = process.getuid?.()
+  if (me === undefined || uid === me) return true
+  const { SUDO_UID } = process.env
+  const raised = me === 0 || SUDO_UID !== undefined
+  return raised && (uid === 0 || (SUDO_UID !== undefined && uid === Number(SUDO_UID)))
+}
+
+function untrusted(path: string, what: string): Problem {
+  return new Problem(
+    'untrusted',
+    `${path} is ${what}: it is not used`,
+    'Look where it came from, then move it away or remove it; what belongs there is made anew.',
+    { file: path, what },
+  )
+}
+
+function whatIs(stats: Stats): string {
+  if (stats.isSymbolicLink()) return 'a symbolic link'
+  if (stats.isDirectory()) return 'a folder'
+  if (stats.isFIFO()) return 'a pipe'
+  if (stats.isSocket()) return 'a socket'
+  return stats.isFile() ? 'a file' : 'a device'
+}
+
+/** Opens what a path names itself: a link, or a pipe that nobody reads, is refused at once. */
+function openPlain(path: string, flags: number, mode?: number): number {
+  try {
+    return openSync(path, flags | O_NOFOLLOW, mode)
+  } catch (error) {
+    // Only now looked at: which of its parts is the link, the system does not say.
+    if (['ELOOP', 'ENXIO', 'ENOTDIR', 'EISDIR', 'ENODEV', 'EOPNOTSUPP'].includes(codeOf(error))) {
+      const stats = lstatSync(path, QUIETLY)
+      if (stats && !stats.isFile()) throw untrusted(path, whatIs(stats))
+    }
+    throw error
+  }
+}
+
+function openedOrNone(path: string, flags: number, owner: Owner): Opened | undefined {
+  try {
+    return openRegular(path, flags, { owner })
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function writeAll(descriptor: number, text: string): void {
+  const bytes = Buffer.from(text)
+  for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
+}
+
+function makeOne(folder: string, mode: number): void {
+  try {
+    mkdirSync(folder, { mode })
+  } catch (error) {
+    // Somebody else has made it in the same moment.
+    if (codeOf(error) !== 'EEXIST') throw error
+    refuseNoFolder(folder, lstatSync(folder))
+  }
+}
+
+function refuseNoFolder(path: string, stats: Stats): void {
+  if (!stats.isDirectory()) throw untrusted(path, whatIs(stats))
+}
+
+/** Every folder below the root down to the path, the path included. */
+function between(root: string, path: string): string[] {
+  const way = relative(root, path)
+  const parts = way === '' ? [] : way.split(sep)
+  if (parts[0] === '..') throw untrusted(path, 'not in the workspace')
+  return parts.map((_, index) => join(root, ...parts.slice(0, index + 1)))
+}
+
+const QUIETLY = { throwIfNoEntry: false } as const

@@ -1,0 +1,105 @@
+import { dirname, join } from 'node:path'
+import {
+  appendFile,
+  makeFolder,
+  namesIn,
+  readBeginning,
+  readRegular,
+  refuseLinks,
+  removeFile,
+  replaceFile,
+} from '../core/files.ts'
+
+/**
+ * The folder of what runs remember, `.punchlist/runs`. Everything we write there
+ * carries the workspace's seal: what does not has come with somebody else's
+ * files. It is passed over, and left where it is.
+ */
+export class RunState {
+  readonly folder: string
+  /** Undefined where the workspace has none: then nothing is kept, and nothing that lies there is ours. */
+  readonly seal: string | undefined
+  private readonly root: string
+  private readonly ready = new Set<string>()
+
+  constructor(root: string, seal: string | undefined) {
+    this.root = root
+    this.folder = join(root, '.punchlist', 'runs')
+    this.seal = seal
+  }
+
+  path(...names: readonly string[]): string {
+    return join(this.folder, ...names)
+  }
+
+  /** Makes a folder in it; refuses one that leads elsewhere. */
+  make(...names: readonly string[]): string {
+    const path = this.path(...names)
+    if (!this.ready.has(path)) makeFolder(this.root, path)
+    this.ready.add(path)
+    return path
+  }
+
+  names(...folder: readonly string[]): string[] {
+    const path = this.path(...folder)
+    this.look(path)
+    return namesIn(path)
+  }
+
+  text(most: number, ...names: readonly string[]): string | undefined {
+    const path = this.path(...names)
+    this.look(dirname(path))
+    return readRegular(path, most)
+  }
+
+  beginning(bytes: number, ...names: readonly string[]): string | undefined {
+    const path = this.path(...names)
+    this.look(dirname(path))
+    return readBeginning(path, bytes)
+  }
+
+  /** What a file holds, if it is ours; undefined where it is not, or there is none. */
+  sealed(most: number, ...names: readonly string[]): Readonly<Record<string, unknown>> | undefined {
+    return this.opened(quietly(() => this.text(most, ...names)) ?? '')
+  }
+
+  /** What a line of JSON says, if it carries the seal. */
+  opened(line: string): Readonly<Record<string, unknown>> | undefined {
+    const value = quietly(() => JSON.parse(line) as unknown)
+    if (this.seal === undefined || typeof value !== 'object' || value === null) return undefined
+    const { seal, ...rest } = value as Record<string, unknown>
+    return seal === this.seal ? rest : undefined
+  }
+
+  /** Puts a file there, whole, under the seal. */
+  keep(value: object, ...names: readonly string[]): void {
+    if (this.seal === undefined) return
+    const path = this.path(...names)
+    this.make(...names.slice(0, -1))
+    replaceFile(path, JSON.stringify({ ...value, seal: this.seal }), { drafting: this.folder })
+  }
+
+  append(text: string, ...names: readonly string[]): void {
+    if (this.seal === undefined) return
+    this.make(...names.slice(0, -1))
+    appendFile(this.path(...names), text)
+  }
+
+  /** Takes a file away that is ours. */
+  drop(most: number, ...names: readonly string[]): void {
+    if (this.sealed(most, ...names)) removeFile(this.path(...names))
+  }
+
+  private look(folder: string): void {
+    if (!this.ready.has(folder)) refuseLinks(this.root, folder)
+  }
+}
+
+/** What cannot be read says nothing. */
+function quietly<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,156 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { programsOf, RUN_ON_CHECKOUT } from './core/git.ts'
+import { digest } from './core/id.ts'
+import type { Kind } from './core/kind.ts'
+import { Problem } from './core/problem.ts'
+import type { Store } from './core/store.ts'
+import { kinds } from './kinds.ts'
+import { foreignStore, StoreDoor } from './open.ts'
+import { accept, hashOf, hashOfAll, isAccepted } from './trust/accepted.ts'
+import { shownValue } from './trust/judgement.ts'
+import { realRoot } from './trust/root.ts'
+import { acceptStore, untrustedStore, wasAccepted } from './trust/store-file.ts'
+import { findWorkspace, type Workspace, type WorkspaceWish } from './workspace.ts'
+
+/** Something of a folder that its user accepts, or not. */
+export interface Item {
+  readonly what: string
+  readonly value: unknown
+  readonly hash: string
+  readonly accepted: boolean
+}
+
+export interface TrustSet {
+  /** Of all of them: what PUNCHLIST_TRUST names. */
+  readonly hash: string
+  readonly items: readonly Item[]
+}
+
+/** Everything of a workspace that is in effect only once its user accepted it. Nothing is written. */
+export async function trustSet(workspace: Workspace): Promise<TrustSet> {
+  const root = realRoot(workspace.root)
+  const contents = [
+    ...workspace.items.map(item => ({ ...item, shown: shownValue(item) })),
+    ...(await stored(workspace)),
+  ]
+  const items = contents.map(({ what, value, shown }) => ({
+    what,
+    value: shown ?? value,
+    hash: hashOf(root, { what, value }),
+    accepted: isDatabase(what) ? foreignStore(workspace) === undefined : isAccepted(root, { what, value }),
+  }))
+  return { hash: hashOfAll(root, contents), items }
+}
+
+/** Accepts items, by their hashes, as they are at this moment. Gives back the set as it is then. */
+export async function acceptItems(workspace: Workspace, hashes: ReadonlySet<string>): Promise<TrustSet> {
+  const root = realRoot(workspace.root)
+  const contents = [...workspace.items, ...(await programs(workspace)), ...(await stored(workspace))]
+  const wanted = contents.filter(item => hashes.has(hashOf(root, item)))
+  if (wanted.some(({ what }) => isDatabase(what))) await acceptDatabase(workspace)
+  accept(
+    root,
+    wanted.filter(({ what }) => !isDatabase(what)),
+  )
+  return await trustSet(workspace)
+}
+
+/** What PUNCHLIST_TRUST asks for: accepts the whole set if it is the one that is named. */
+export async function acceptNamed(wish: WorkspaceWish, named: string): Promise<void> {
+  const workspace = await findWorkspace(wish)
+  const { hash, items } = await trustSet(workspace)
+  if (hash !== named || items.every(({ accepted }) => accepted)) return
+  await acceptItems(workspace, new Set(items.map(item => item.hash)))
+}
+
+interface Content {
+  readonly what: string
+  readonly value: unknown
+  readonly shown?: unknown
+}
+
+/** Whether a program that the repository's configuration names may be started by git. */
+export async function isAcceptedProgram({ root }: Workspace, { key, value }: Program): Promise<boolean> {
+  return isAccepted(realRoot(root), { what: `git ${key}`, value })
+}
+
+interface Program {
+  readonly key: string
+  readonly value: string
+}
+
+/** What git would start for a worktree because the repository's own configuration says so. */
+async function programs({ root }: Workspace): Promise<Content[]> {
+  try {
+    const found = await programsOf(root)
+    return found.filter(({ key }) => RUN_ON_CHECKOUT.test(key)).map(({ key, value }) => ({ what: `git ${key}`, value }))
+  } catch (error) {
+    // No git, or a repository that it does not work in: then it starts nothing either.
+    if (error instanceof Problem) return []
+    throw error
+  }
+}
+
+function isDatabase(what: string): boolean {
+  return what === 'database'
+}
+
+/** A database that came with the folder, and the commands in one that did. */
+async function stored(workspace: Workspace): Promise<Content[]> {
+  const { store, chosen } = workspace
+  const file = store.startsWith('sqlite:') ? store.slice('sqlite:'.length) : ':memory:'
+  if (chosen || file === ':memory:') return []
+  const foreign = foreignStore(workspace)
+  if (foreign && !foreign.acceptable) throw untrustedStore(foreign)
+  if (!foreign && !(existsSync(file) && wasAccepted(file))) return []
+  const door = new StoreDoor(workspace)
+  try {
+    const checks = await checksIn(await door.store(false))
+    const database = foreign ? [{ what: 'database', value: contentOf(file) }] : []
+    return [...database, ...checks.map(value => ({ what: 'check', value }))]
+  } finally {
+    await door.close()
+  }
+}
+
+/** The files of a database as they lie there: what is accepted is this content, and none that comes later. */
+function contentOf(file: string): unknown {
+  return [file, `${file}-wal`, `${file}-journal`].flatMap(path => {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (!stats?.isFile() || stats.size === 0) return []
+    return [{ file: path, bytes: stats.size, sha256: digest(readFileSync(path, 'latin1')) }]
+  })
+}
+
+async function acceptDatabase(workspace: Workspace): Promise<void> {
+  const file = workspace.store.slice('sqlite:'.length)
+  const { openForeign } = await import('./engines/sqlite/store.ts')
+  const readable = openForeign(file)
+  if (!readable) {
+    throw new Problem(
+      'unreadable_file',
+      `${file} is not a database that this punchlist made: it has other tables, or another version's`,
+      'Move it away; the next write makes a new one.',
+      { file },
+    )
+  }
+  await readable.close()
+  acceptStore(file)
+}
+
+/** Every check command in a store, each once. */
+async function checksIn(store: Store): Promise<readonly string[][]> {
+  const found = new Map<string, string[]>()
+  for (const kind of kinds.filter(({ name }) => name === 'plan_item' || name === 'turn') as Kind[]) {
+    for (let after: string | undefined; ; ) {
+      const page = await store.find(kind, { limit: 500, after })
+      for (const item of page) {
+        const { checkCommand } = item as { checkCommand?: string[] | null }
+        if (checkCommand) found.set(JSON.stringify(checkCommand), checkCommand)
+      }
+      after = page.at(-1)?.id
+      if (page.length < 500) break
+    }
+  }
+  return [...found.values()]
+}

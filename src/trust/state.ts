@@ -1,0 +1,210 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { codeOf } from '../core/disk.ts'
+import { Problem } from '../core/problem.ts'
+import { homeFolder, stateFile } from '../core/state-file.ts'
+
+/** Which file this is: its inode, and its time of birth where the file system keeps one. */
+export interface Identity {
+  readonly ino: number
+  readonly birth: number | null
+}
+
+/** What this user's state directory says of a database file. */
+export interface KnownStore extends Identity {
+  readonly path: string
+  /** It came with the folder and was accepted: the commands in it are accepted one by one. */
+  readonly accepted: boolean
+}
+
+export function identityOf({ ino, birthtimeMs }: Stats): Identity {
+  return { ino, birth: hasBirthTimes() ? birthtimeMs : null }
+}
+
+export function isSame(known: Identity, { ino, birthtimeMs }: Stats): boolean {
+  return known.ino === ino && (known.birth === null || known.birth === birthtimeMs)
+}
+
+/** This user's record of a database file; undefined where there is none. */
+export function knownStore(path: string): KnownStore | undefined {
+  const known = readJson(recordOf('stores', path, 'json')) as Partial<KnownStore> | undefined
+  if (known?.path !== path || typeof known.ino !== 'number') return undefined
+  return { path, ino: known.ino, birth: known.birth ?? null, accepted: known.accepted === true }
+}
+
+/** Throws `store_read_only` where the state directory cannot be written: the file would be a stranger's to the next command. */
+export function keepStore(path: string, identity: Identity, accepted: boolean): void {
+  const file = recordOf('stores', path, 'json')
+  try {
+    replace(file, JSON.stringify({ path, ...identity, accepted }))
+  } catch (error) {
+    throw new Problem(
+      'store_read_only',
+      `${file} cannot be written: ${codeOf(error)}`,
+      'Make the folder writable, or set XDG_STATE_HOME to one that is.',
+      { file },
+    )
+  }
+}
+
+/** The write-ahead log that this user's processes made beside a database. */
+export function knownLog(path: string): Identity | undefined {
+  const known = readJson(recordOf('stores', path, 'wal')) as Partial<Identity> | undefined
+  return typeof known?.ino === 'number' ? { ino: known.ino, birth: known.birth ?? null } : undefined
+}
+
+/** On the disk before the log has its first frame: after a power cut, the log and this record belong together. */
+export function keepLog(path: string, identity: Identity): void {
+  const file = recordOf('stores', path, 'wal')
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const descriptor = openSync(file, 'a+', 0o600)
+    closeSync(descriptor)
+    const writing = openSync(file, 'r+')
+    try {
+      // One length: a record that is written over in place never has the end of an older one.
+      writeSync(writing, JSON.stringify(identity).padEnd(80), 0)
+      fdatasyncSync(writing)
+    } finally {
+      closeSync(writing)
+    }
+  } catch {
+    // Only after a crash does anybody ask for it; that costs a question then.
+  }
+}
+
+/** The seal of a workspace: what carries it was written by this user, here. Undefined before the first write. */
+export function knownSeal(root: string): string | undefined {
+  const known = readJson(recordOf('workspaces', root, 'json')) as { root?: unknown; seal?: unknown } | undefined
+  return known?.root === root && typeof known.seal === 'string' ? known.seal : undefined
+}
+
+export function makeSeal(root: string): string {
+  const there = knownSeal(root)
+  if (there !== undefined) return there
+  const file = recordOf('workspaces', root, 'json')
+  const seal = process.getBuiltinModule('node:crypto').randomBytes(16).toString('hex')
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeNew(file, JSON.stringify({ root, seal }))
+    return seal
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') {
+      const other = knownSeal(root)
+      if (other !== undefined) return other
+      // Half of one, left by a crash or a full disk.
+      replace(file, JSON.stringify({ root, seal }))
+      return seal
+    }
+    throw new Problem(
+      'store_read_only',
+      `${file} cannot be written: ${codeOf(error)}`,
+      'Make the folder writable, or set XDG_STATE_HOME to one that is.',
+      { file },
+    )
+  }
+}
+
+/** The hashes that this user has accepted. */
+export function acceptedHashes(): ReadonlySet<string> {
+  try {
+    return new Set(readFileSync(stateFile('accepted'), 'utf8').split('\n').filter(Boolean))
+  } catch {
+    return new Set()
+  }
+}
+
+/** Throws `store_read_only` where it cannot be kept. */
+export function keepAccepted(hashes: readonly string[]): void {
+  const file = stateFile('accepted')
+  const known = acceptedHashes()
+  const fresh = hashes.filter(hash => !known.has(hash))
+  if (fresh.length === 0) return
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const descriptor = openSync(file, 'a', 0o600)
+    try {
+      writeSync(descriptor, fresh.map(hash => `${hash}\n`).join(''))
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    throw new Problem(
+      'store_read_only',
+      `${file} cannot be written: ${codeOf(error)}`,
+      'Make the folder writable, or set XDG_STATE_HOME to one that is.',
+      { file },
+    )
+  }
+}
+
+/** 64 bits of FNV-1a, in two halves: a file name for a path. No digest: loading one costs a sixth of a start. */
+function keyOf(text: string): string {
+  const half = (seed: number) => {
+    let hash = seed
+    for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+    return (hash >>> 0).toString(16).padStart(8, '0')
+  }
+  return half(0x811c9dc5) + half(0x050c5d1f)
+}
+
+function recordOf(folder: string, path: string, ending: string): string {
+  return stateFile(`${folder}/${keyOf(path)}.${ending}`)
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+function replace(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const draft = `${file}.${process.pid}`
+  const descriptor = openSync(draft, 'w', 0o600)
+  try {
+    writeSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(draft, file)
+}
+
+function writeNew(file: string, text: string): void {
+  const descriptor = openSync(file, 'wx', 0o600)
+  try {
+    writeSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+let birthTimes: boolean | undefined
+
+/**
+ * Whether the system tells times of birth. Where `statx` is forbidden, Node
+ * gives the time of the last change instead, for every file alike.
+ */
+function hasBirthTimes(): boolean {
+  birthTimes ??= [homeFolder(process.env), process.execPath, '/'].some(path => {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return stats !== undefined && stats.birthtimeMs !== stats.ctimeMs
+  })
+  return birthTimes
+}
