@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/home-setup.ts'],
     globalSetup: ['test/support/build-setup.ts', 'test/support/postgres-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/{hosts,examples}/**/*.hosts.ts'],
+    setupFiles: ['test/support/home-setup.ts'],
     globalSetup: ['test/support/build-setup.ts', 'test/hosts/programs-setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,

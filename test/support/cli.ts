@@ -1,13 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { scratch } from './scratch.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/punchlist.js')
 
 /** The tester's home for one test file: what the program remembers of its user goes there. */
-let home: string | undefined
-/** Whose state directory says what was made here: everything that a test starts has the same one. */
-export const HOME = () => (home ??= scratch())
+export const HOME = () => process.env['HOME']!
 
 /** What every call sees besides its own: a store for all of them, for example. */
 export const everywhere: { env: Record<string, string> } = { env: {} }

@@ -5,20 +5,17 @@ import type { Store } from '../../src/core/store.ts'
 import { open, type Punchlist } from '../../src/library.ts'
 import { StoreDoor } from '../../src/open.ts'
 import { findWorkspace } from '../../src/workspace.ts'
-import { scratch } from './scratch.ts'
 
 /** The folder of the todos that tests write by hand. */
 export const REVIEW = 'tmp/work/s1/todos/review'
 
 /** The store of a folder whose lists are files, as the program opens it. */
 export async function filesOf(root: string): Promise<Store> {
-  leaveHomeAlone()
   return await new StoreDoor(await findWorkspace({ cwd: root, root, store: 'files' })).store(true)
 }
 
 /** The same for a program, in session s1. */
 export async function workspaceOf(root: string, actor = 'tester'): Promise<Punchlist> {
-  leaveHomeAlone()
   return await open({ root, store: 'files', session: 's1', actor })
 }
 
@@ -51,11 +48,4 @@ export function asIfTheClockStoodStill(root: string, path: string): void {
     .run(ino * 2 ** 20 + size, ctimeMs, name)
   db.close()
   if (Number(changes) !== 1) throw new Error(`${name} was never seen`)
-}
-
-let state: string | undefined
-
-/** Which stores are trusted is kept in the user's home: not in the tester's. */
-function leaveHomeAlone(): void {
-  process.env['XDG_STATE_HOME'] = state ??= scratch()
 }
