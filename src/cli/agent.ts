@@ -59,6 +59,8 @@ export async function agent(fields: Fields, globals: GlobalFlags, around: Surrou
   const door = new StoreDoor(workspace)
   const stop = new Stop(fields.timeout)
   try {
+    // Makes the seal that the lines of the conversation carry.
+    await door.store(true)
     const list = punchlistFor(callerFor(asking, workspace, door, true, 'model'))
     const options: AgentOptions = {
       list,

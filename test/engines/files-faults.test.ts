@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { answer, punchlist, refusal } from '../support/cli.ts'
+import { acceptAll, answer, HOME, punchlist, refusal } from '../support/cli.ts'
 import { REVIEW } from '../support/files.ts'
 import { outcomeOf, READY, VERBS } from '../support/killing.ts'
 import { scratch } from '../support/scratch.ts'
@@ -38,7 +38,7 @@ describe('where nothing can be written', () => {
     const cwd = await workspace()
     // Permissions do not bind root, so the program runs as somebody else then.
     const root = process.getuid?.() === 0
-    if (root) execFileSync('chown', ['-R', '65534:65534', cwd])
+    if (root) execFileSync('chown', ['-R', '65534:65534', cwd, HOME()])
     const somebody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath]
     const through = root ? somebody : [process.execPath]
     chmodSync(join(cwd, REVIEW), 0o555)
@@ -120,6 +120,7 @@ describe('a process that is killed leaves the old file or the new one, and the n
       for (const [call, n] of points) {
         const cwd = scratch()
         cpSync(base, cwd, { recursive: true })
+        await acceptAll({ cwd })
         await punchlist(args, { cwd, through: struckAt(call, n, 'signal=KILL') })
         expect(await outcomeOf(verb, cwd, base), `${call} ${n}`).toEqual([])
       }

@@ -175,7 +175,7 @@ interface Tried {
 /** What a program meets that tries everything in this workspace, started in this way. */
 function tried(...through: string[]): Tried {
   const [command, ...args] = [...through, process.execPath, support('worklog-verbs.ts'), root]
-  const ran = spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, XDG_STATE_HOME: outside } })
+  const ran = spawnSync(command, args, { encoding: 'utf8', env: process.env })
   expect(ran.stderr).toBe('')
   return JSON.parse(ran.stdout) as Tried
 }
@@ -196,7 +196,7 @@ describe('where nothing can be written', () => {
 
   test('because the folder is not ours: each write is refused, what is there can be read, and what cannot is named', () => {
     const own = process.getuid?.() === 0
-    if (own) execFileSync('chown', ['-R', '65534:65534', root, outside])
+    if (own) execFileSync('chown', ['-R', '65534:65534', root, process.env['HOME']!])
     chmodSync(at(WORKERS), 0o555)
     const before = looks()
     // Permissions do not bind root, so the program runs as somebody else then.

@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts'
 import { planItem } from '../../src/plans/record.ts'
-import { answer, punchlist, refusal } from '../support/cli.ts'
+import { answer, HOME, punchlist, refusal } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
 
 const file = (cwd: string) => join(cwd, '.punchlist/punchlist.db')
@@ -54,7 +54,8 @@ describe('a database that', () => {
     const cwd = scratch()
     mkdirSync(join(cwd, '.punchlist'))
     writeFileSync(file(cwd), 'dear diary, this is not a database at all\n'.repeat(100))
-    expect(await refusal(['plan', 'add', 'C'], { cwd })).toMatchObject({ status: 7, code: 'unreadable_file' })
+    expect(await refusal(['plan', 'add', 'C'], { cwd })).toMatchObject({ status: 12, code: 'untrusted' })
+    expect(await refusal(['trust', '--yes'], { cwd })).toMatchObject({ status: 7, code: 'unreadable_file' })
 
     const theirs = join(cwd, 'theirs.db')
     const db = new DatabaseSync(theirs)
@@ -81,7 +82,7 @@ describe('a database that', () => {
   test('may not be written by this user: exit 9, and the file is as it was', async () => {
     const cwd = await workspace()
     const before = readFileSync(file(cwd))
-    chmodSync(cwd, 0o755)
+    if (process.getuid?.() === 0) execFileSync('chown', ['-R', '65534:65534', cwd, HOME()])
     chmodSync(join(cwd, '.punchlist'), 0o555)
     chmodSync(file(cwd), 0o444)
     // Permissions do not bind root, so the program runs as somebody else then.

@@ -16,14 +16,8 @@ test('with --worktree each task has a worktree and a branch of its own, and ward
   git(here.cwd, 'init', '-q')
   git(here.cwd, 'add', 'agent.sh', 'punchlist.json')
   git(here.cwd, 'commit', '-qm', 'begin')
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../bin/punchlist.js'), 'doctor', '--trust'], {
-    cwd: here.cwd,
-    env: { ...here.env, HOME: here.cwd },
-  })
   for (const title of ['one', 'other']) await addTask(here, title)
-  const { status } = await ended(
-    begin({ ...here, env: { ...here.env, HOME: here.cwd } }, '--workers', '2', '--worktree'),
-  )
+  const { status } = await ended(begin(here, '--workers', '2', '--worktree'))
   expect(status).toBe(0)
   expect(await statesIn(here)).toEqual({ req_0001: 'completed', req_0002: 'completed' })
   for (const id of ['req_0001', 'req_0002']) {

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
@@ -108,8 +108,8 @@ describe('a hook that can do nothing lets the host go, silently', () => {
   test('and where not even that can be written down', async () => {
     const home = scratch()
     writeFileSync(join(home, '.local'), 'a file')
-    const hooked = await planned({ HOME: home })
-    chmodSync(join(hooked.cwd, '.punchlist'), 0o700)
+    const { cwd } = await planned()
+    const hooked = new Hooked(cwd, 'session-1', { HOME: home })
     writeFileSync(join(hooked.cwd, '.punchlist/punchlist.db'), 'x'.repeat(8192))
     expect(await hooked.raw({ hook_event_name: 'Stop' })).toEqual(SILENT)
   })
@@ -117,8 +117,8 @@ describe('a hook that can do nothing lets the host go, silently', () => {
 
 test('a session is judged though it cannot be written down which one it is', async () => {
   const home = scratch()
-  writeFileSync(join(home, '.local'), 'a file')
   const hooked = await planned({ HOME: home })
+  writeFileSync(join(home, '.local/state/punchlist/sessions'), 'a file')
   const said = { session_id: 'session-1', cwd: hooked.cwd, hook_event_name: 'BeforeAgent', prompt: 'go on' }
   expect((await hooked.send(JSON.stringify(said), 'gemini')).stdout).toContain('1. pending \\"One\\"')
 })

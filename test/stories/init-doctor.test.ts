@@ -51,7 +51,7 @@ process.stdin.on('data', text => {
 describe('doctor', () => {
   test('is silent about hosts where none is wired and none is installed', async () => {
     const { doctor } = examined()
-    expect((await doctor()).all.map(({ check }) => check)).toEqual(['workspace', 'node', 'store'])
+    expect((await doctor()).all.map(({ check }) => check)).toEqual(['workspace', 'node', 'trust', 'store'])
   })
 
   test('names what is installed and not wired, in one line', async () => {

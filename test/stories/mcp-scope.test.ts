@@ -82,20 +82,21 @@ describe('the session that a plan belongs to comes from the host', () => {
 
   test('and the hook then looks at the same plan, unless the host keeps its environment from the server', async () => {
     const cwd = scratch()
-    const env = { HOME: cwd, PUNCHLIST_CONVERSATION: 'mine' }
+    const env = { HOME: scratch(), PUNCHLIST_CONVERSATION: 'mine' }
     await make(await server(cwd, env), 'One')
     const hooked = new Hooked(cwd, 'hosts', env)
     expect(await hooked.tell('Stop')).toContain('1 remaining')
     const stop = JSON.stringify({ session_id: 'hosts', cwd, hook_event_name: 'Stop' })
     expect((await hooked.send(stop, 'codex')).stdout).toBe('')
-    await make(await server(cwd), 'Two', { meta: { 'x-codex-turn-metadata': { session_id: 'hosts' } } })
+    const { HOME: home } = env
+    await make(await server(cwd, { HOME: home }), 'Two', { meta: { 'x-codex-turn-metadata': { session_id: 'hosts' } } })
     expect((await hooked.send(stop, 'codex')).stdout).toContain('1 remaining')
   })
 
   test('by the process that both the hook and the server descend from, where the host says nothing', async () => {
     const cwd = scratch()
     mkdirSync(join(cwd, '.git'))
-    const env = { HOME: cwd }
+    const env = { HOME: scratch() }
     const payload = { hook_event_name: 'SessionStart', source: 'startup', cwd }
     const older = new Hooked(cwd, 'older', env)
     const newer = new Hooked(cwd, 'newer', env)
@@ -104,10 +105,10 @@ describe('the session that a plan belongs to comes from the host', () => {
         status: 0,
       })
     }
-    await make(await server(cwd), 'One')
+    await make(await server(cwd, env), 'One')
     expect(await titles(cwd, 'newer', env)).toEqual(['One'])
     await older.send(JSON.stringify({ ...payload, hook_event_name: 'SessionEnd', session_id: 'newer' }), 'gemini')
-    await make(await server(cwd), 'Two')
+    await make(await server(cwd, env), 'Two')
     expect(await titles(cwd, 'older', env)).toEqual(['Two'])
   })
 
@@ -117,7 +118,7 @@ describe('the session that a plan belongs to comes from the host', () => {
     const env = { HOME: home }
     const started = { hook_event_name: 'SessionStart', session_id: 'c1', cwd: project, source: 'new' }
     await new Hooked(project, 'c1', env).send(JSON.stringify(started), 'copilot')
-    await make(await server(home, { COPILOT_AGENT_SESSION_ID: 'c1' }), 'One')
+    await make(await server(home, { ...env, COPILOT_AGENT_SESSION_ID: 'c1' }), 'One')
     expect(await titles(project, 'c1', env)).toEqual(['One'])
   })
 })

@@ -328,16 +328,15 @@ describe('how a completion is believed', () => {
     await answer(['plan', 'turn', 't', '--completion', 'verified', '--check', 'touch owned'], { cwd: made })
     await answer(['plan', 'add', 'A'], { cwd: made })
     cpSync(made, came, { recursive: true })
-    const refused = await refusal(['plan', 'complete', '1', 'done'], { cwd: came })
-    expect(refused).toMatchObject({ status: 5, code: 'move_refused' })
-    expect(refused.message).toContain('touch owned')
-    expect(existsSync(join(came, 'owned'))).toBe(false)
-    // Nor when the folder's own settings name the store, or somebody else made it.
+    const untrusted = { status: 12, code: 'untrusted', hint: expect.stringContaining('punchlist trust') }
+    expect(await refusal(['plan', 'complete', '1', 'done'], { cwd: came })).toMatchObject(untrusted)
+    // Nor when the folder's own settings name the store, or another user made it.
     writeFileSync(join(came, 'punchlist.json'), '{"store": "sqlite:.punchlist/punchlist.db"}')
-    expect((await refusal(['plan', 'complete', '1', 'done'], { cwd: came })).message).toContain('was not run')
+    expect(await refusal(['plan', 'complete', '1', 'done'], { cwd: came })).toMatchObject(untrusted)
     const elsewhere = { cwd: made, env: { HOME: scratch() } }
-    expect((await refusal(['plan', 'complete', '1', 'done'], elsewhere)).message).toContain('was not run')
-    expect((await punchlist(['doctor', '--trust', '--fix'], { cwd: came })).status).toBe(0)
+    expect(await refusal(['plan', 'complete', '1', 'done'], elsewhere)).toMatchObject(untrusted)
+    expect(existsSync(join(came, 'owned'))).toBe(false)
+    expect((await punchlist(['trust', '--yes'], { cwd: came })).stdout).toContain('"touch"')
     await answer(['plan', 'complete', '1', 'done'], { cwd: came })
     expect(existsSync(join(came, 'owned'))).toBe(true)
   })

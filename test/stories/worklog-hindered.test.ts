@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { answer, HOME, punchlist } from '../support/cli.ts'
+import { acceptAll, answer, HOME, punchlist } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
 import { struckAt } from '../support/strace.ts'
 import {
@@ -67,7 +67,7 @@ describe('a worklog that cannot be written does not stop the work', () => {
     const { cwd } = made
     // Permissions do not bind root, so the program runs as somebody else then.
     const root = process.getuid?.() === 0
-    if (root) execFileSync('chown', ['-R', '65534:65534', cwd])
+    if (root) execFileSync('chown', ['-R', '65534:65534', cwd, HOME()])
     const somebody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath]
     const typist = made.with({}, root ? somebody : [process.execPath])
     chmodSync(join(cwd, TODOS), 0o555)
@@ -221,16 +221,17 @@ describe('a process that is killed leaves the old file or the new one, and the n
   test.each(verbs)('worklog %s', async (_, file, args) => {
     const base = await session()
     if (args[0] === 'summary') await base.run('close', 'alice')
-    const copy = () => {
+    const copy = async () => {
       const cwd = scratch()
       cpSync(base.cwd, cwd, { recursive: true })
+      await acceptAll({ cwd })
       return new Typist(cwd)
     }
-    const whole = copy()
+    const whole = await copy()
     await whole.run(...args)
     const expected = [base.text(file), whole.text(file)].map(text => text && timeless(text))
     for (const [call, n] of points) {
-      const struck = copy()
+      const struck = await copy()
       await punchlist(['worklog', ...args], { ...struck.around, through: struckAt(call, n, 'signal=KILL') })
       const left = struck.text(file)
       expect(expected, `${call} ${n}`).toContain(left && timeless(left))

@@ -69,6 +69,7 @@ describe('wards', () => {
     expect(tasks![0]!.ward).toBe('failed: node loud.cjs (exit 3)')
     expect(await typist.summary()).toMatchObject({ wards: 'failed', completed_tasks: 0 })
     wards(cwd, HAS('mended'))
+    await acceptAll({ cwd })
     writeFileSync(join(cwd, 'mended'), '')
     const done = await typist.run('complete', 'alice', '1', '--file', 'a.ts')
     expect(done.task).toMatchObject({ status: 'completed', files: ['a.ts'], ward: expect.stringMatching(/^passed: /) })
@@ -91,6 +92,7 @@ describe('wards', () => {
     // Nothing that a shell would do is done.
     for (const shellish of ['no-such-program; touch pwned', 'no-such-program $(touch pwned) `touch pwned` > pwned']) {
       wards(cwd, shellish)
+      await acceptAll({ cwd })
       expect((await typist.refused('complete', 'alice', '1')).status).toBe(5)
     }
     expect(existsSync(join(cwd, 'pwned'))).toBe(false)
