@@ -69,7 +69,8 @@ describe('a worklog that cannot be written does not stop the work', () => {
     const root = process.getuid?.() === 0
     if (root) execFileSync('chown', ['-R', '65534:65534', cwd, HOME()])
     const somebody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath]
-    const typist = made.with({}, root ? somebody : [process.execPath])
+    const through = root ? somebody : [process.execPath]
+    const typist = made.with({}, through)
     chmodSync(join(cwd, TODOS), 0o555)
     const before = everything(join(cwd, 'tmp'))
     await goesOn(typist)
@@ -84,6 +85,8 @@ describe('a worklog that cannot be written does not stop the work', () => {
     expect(swept.warnings).toMatchObject([{ file: `${TODOS}/alice.md` }])
     // That a ward failed is no matter of the log.
     writeFileSync(join(cwd, 'punchlist.json'), '{"wards":["node -e process.exit(3)"]}')
+    if (root) execFileSync('chown', ['65534:65534', join(cwd, 'punchlist.json')])
+    await acceptAll({ cwd, through })
     expect(await typist.refused('complete', 'alice', '1')).toMatchObject({ status: 5, code: 'move_refused' })
     expect(await typist.list()).toMatchObject({ worklogs: [{ worker: 'alice', status: 'active' }] })
     expect(everything(join(cwd, 'tmp'))).toEqual(before)
