@@ -149,10 +149,9 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
     now: options.now ?? (() => new Date()),
     documents: door.documents(),
     sessional: () => door.sessional(),
-    // A program that opens a workspace answers for the commands that are kept there.
-    mayRun: async () => true,
+    mayRun: command => door.mayRun(command),
     seal: () => door.seal(),
-    wards: { commands: workspace.wards, mayRun: async () => true },
+    wards: door.wards(),
     continuation: workspace.settings.continuation ?? {},
   })
 }

@@ -80,9 +80,9 @@ export class StoreDoor {
     return knownSeal(realRoot(this.workspace.root))
   }
 
-  /** What whoever reads has to know: that it came with the folder, and what was left out. */
-  warnings(): string[] {
-    const { pending } = this.workspace
+  /** What a reader has to know: that the store came with the folder, and which settings are not in effect; of limits only with `limits`. */
+  warnings(limits: boolean): string[] {
+    const pending = this.workspace.pending.filter(({ effect }) => limits || effect !== 'loosens')
     const ignored =
       pending.length > 0
         ? [`${pending.map(({ what }) => what).join(', ')} in punchlist.json: not accepted, not in effect`]

@@ -41,8 +41,10 @@ async function dispatch(argv: readonly string[], around: Surroundings, json: boo
   return wantsHelp || unfinished ? await helpFor(words, argv, around) : await command(words, rest(1), around)
 }
 
-/** PUNCHLIST_TRUST accepts the set of items that it names, as `punchlist trust --yes` would. */
+/** PUNCHLIST_TRUST accepts the set of items that it names, as `punchlist trust --yes` would; an agent of a run accepts nothing. */
 async function acceptBefore(argv: readonly string[], named: string, { env, cwd }: Surroundings): Promise<void> {
+  const { authorityBelow, RUN_MARK } = await import('../core/lineage.ts')
+  if (authorityBelow('person', env[RUN_MARK]).who !== 'person') return
   const root = argv.find((_, index) => argv[index - 1] === '--root')
   const { acceptNamed } = await import('../trust-items.ts')
   await acceptNamed(askingFrom({ ...(root === undefined ? {} : { root }) }, env, cwd).wish, named)
@@ -67,7 +69,7 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
       if (op.document && !json) terminal.print(String((answer as Record<string, unknown>)[op.document]))
       else terminal.out(json ? JSON.stringify(answer) : (await showing(op)).shown(op.name, answer, terminal))
       await warn(answer, terminal)
-      for (const text of door.warnings())
+      for (const text of door.warnings(op.name === 'status'))
         terminal.err((await import('../core/text.ts')).harmlessLine(`warning: ${text}`))
     }
     if (op.name === 'backlog_triage' && !json && terminal.interactive && !writes) {

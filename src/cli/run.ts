@@ -3,6 +3,7 @@ import { configFrom } from '../continuation/settings.ts'
 import { milliseconds } from '../core/input.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import { harmlessLine } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
 import { agentMaker } from '../runner/agents/agents.ts'
 import { refuseMissing } from '../runner/agents/missing.ts'
@@ -68,6 +69,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   const caller: Caller = { ...callerFor(asking, workspace, door, true), authority }
   // Made first, with all that belongs to it, before anything of ours is put beside it.
   await door.store(true)
+  for (const text of door.warnings(true)) around.terminal.err(harmlessLine(`warning: ${text}`))
   const stop = new AbortController()
   const now = () => new Date()
   const json = globals.json === true
