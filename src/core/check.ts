@@ -97,7 +97,8 @@ export async function runCheck(command: readonly string[], checking: Checking): 
     })
   })
   const durationMs = Math.round(performance.now() - began)
-  const missed = ended.exit === 0 ? '' : toldWithheld(withheld, tail.text(), checking.quiet)
+  // One that never started, or was killed, did not miss any.
+  const missed = !ended.exit ? '' : toldWithheld(withheld, tail.text(), checking.quiet)
   // In the same output that people and agents are shown: what it complains of may be one of these.
   if (missed !== '') tail.add(Buffer.from(`${tail.text().endsWith('\n') ? '' : '\n'}[${missed}]\n`))
   return { command, ...ended, durationMs, output: tail.text(), at: now().toISOString() }

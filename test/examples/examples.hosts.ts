@@ -90,15 +90,15 @@ async function played(name: string, serve: (script: Script) => Promise<ModelServ
   const server = await serve(script)
   servers.push(server)
   const cwd = scratch()
-  const child = spawn(process.execPath, [join(folder, `${name}.ts`)], { cwd, env: environment(server.url, cwd) })
+  const child = spawn(process.execPath, [join(folder, `${name}.ts`)], { cwd, env: environment(server.url) })
   child.stdin.end()
   const { status, stdout, stderr } = await ended(child)
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   return { cwd, printed: stdout.trimEnd().split('\n'), asked: server.asked }
 }
 
-function environment(url: string, HOME: string): Record<string, string> {
-  const { PATH = '' } = process.env
+function environment(url: string): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env
   return {
     PATH,
     HOME,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Event, open } from '../../src/index.ts'
 import { task as kind } from '../../src/queue/kind.ts'
+import { HOME } from './cli.ts'
 import { scratch } from './scratch.ts'
 
 const WORKER = join(import.meta.dirname, 'queue-storm-worker.ts')
@@ -108,7 +109,7 @@ class Crew {
       const name = `w${++this.hired}`
       const args = [WORKER, root, name, String(LEASE_MS), join(diaries, name)]
       const { PATH = '' } = process.env
-      return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH, HOME: root, ...env } })
+      return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH, HOME: HOME(), ...env } })
     }
   }
 

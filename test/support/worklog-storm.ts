@@ -7,6 +7,7 @@ import { repeated } from '../../src/core/keeping.ts'
 import { StoreDoor } from '../../src/open.ts'
 import { worklog as kind } from '../../src/worklogs/kind.ts'
 import { findWorkspace } from '../../src/workspace.ts'
+import { HOME } from './cli.ts'
 import { scratch } from './scratch.ts'
 import { WORKERS } from './worklogs.ts'
 
@@ -61,7 +62,7 @@ function warmUp(more: Storm['env']): void {
   const { PATH = '' } = process.env
   execFileSync(process.execPath, [WRITER, root, 'nobody', '0.0', '0', join(root, 'diary')], {
     input: 'go\n',
-    env: { PATH, HOME: root, NODE_COMPILE_CACHE: COMPILED, ...more },
+    env: { PATH, HOME: HOME(), NODE_COMPILE_CACHE: COMPILED, ...more },
   })
 }
 
@@ -89,7 +90,7 @@ class Crew {
     const mark = `${place}.${++this.hired}`
     const args = [WRITER, this.root, `w${place}`, mark, String(this.changes), join(this.diaries, mark)]
     const { PATH = '' } = process.env
-    const env = { PATH, HOME: this.root, NODE_COMPILE_CACHE: COMPILED, ...this.env }
+    const env = { PATH, HOME: HOME(), NODE_COMPILE_CACHE: COMPILED, ...this.env }
     const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'], env })
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.failures += text))
     // Whoever is killed does not read what it is told.
