@@ -99,10 +99,6 @@ async function overHttp(
   const { serveOverHttp } = await import('../mcp/http.ts')
   const port = typeof wanted === 'number' ? wanted : 0
   const token = env['PUNCHLIST_MCP_TOKEN'] || (await import('node:crypto')).randomBytes(32).toString('base64url')
-  if (!/^[!-~]+$/.test(token)) {
-    const hint = 'Set it to visible ASCII characters without spaces, or leave it out for a random one.'
-    throw new Problem('bad_input', 'PUNCHLIST_MCP_TOKEN cannot be sent as a token', hint)
-  }
   const server = await serveOverHttp(factory, { port, token }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error
     throw new Problem(

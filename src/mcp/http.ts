@@ -4,11 +4,12 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { createMcpHandler, type McpServerFactory } from '@modelcontextprotocol/server'
 import { Hono } from 'hono'
+import { Problem } from '../core/problem.ts'
 
 export interface HttpOptions {
   /** 0, the default, takes any free port. */
   port?: number
-  /** What every request has to bring as `Authorization: Bearer <token>`. */
+  /** What every request has to bring as `Authorization: Bearer <token>`: 16 or more visible ASCII characters. */
   token: string
   /** 127.0.0.1 unless told otherwise. */
   host?: string
@@ -27,10 +28,13 @@ const HEADERS_WITHIN_MS = 5_000
 const REQUEST_WITHIN_MS = 10_000
 const CHECK_EVERY_MS = 1_000
 
-/** Serves MCP at `/mcp`. Rejects with Node's own error when the port cannot be had. */
+/** A token of fewer could be found by trying. */
+const SHORTEST_TOKEN = 16
+
+/** Serves MCP at `/mcp`. Throws `bad_input` for a token that cannot be one, and Node's own error when the port cannot be had. */
 export async function serveOverHttp(factory: McpServerFactory, options: HttpOptions): Promise<HttpServer> {
   const { port = 0, token, host = '127.0.0.1' } = options
-  if (!/^[!-~]+$/.test(token)) throw new Error('a token is one or more visible ASCII characters')
+  refuseWeak(token)
   const mcp = createMcpHandler(factory, { maxRequestBodySize: MOST_BODY_BYTES })
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.use(async (c, next) => refusal(c.env.incoming, host, token) ?? (await next()))
@@ -66,6 +70,18 @@ export async function serveOverHttp(factory: McpServerFactory, options: HttpOpti
       await closed
     },
   }
+}
+
+function refuseWeak(token: string): void {
+  const isVisible = /^[!-~]*$/.test(token)
+  if (isVisible && token.length >= SHORTEST_TOKEN) return
+  throw new Problem(
+    'bad_input',
+    isVisible
+      ? `The token for MCP has ${token.length} characters; it needs at least ${SHORTEST_TOKEN}`
+      : 'The token for MCP cannot be sent: it has characters that are not visible ASCII',
+    `Set PUNCHLIST_MCP_TOKEN to ${SHORTEST_TOKEN} or more visible ASCII characters without spaces, as \`openssl rand -hex 32\` prints them, or unset it for a random one.`,
+  )
 }
 
 /**

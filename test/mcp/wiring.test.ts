@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type HttpServer, serveOverHttp } from '../../src/mcp/http.ts'
 import { fixtureServer } from './fixture-server.ts'
 
-const TOKEN = 'Correct-Horse-7'
+const TOKEN = 'Correct-Horse-Battery-7'
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
 const MODERN = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -193,11 +193,22 @@ describe.concurrent('over HTTP,', () => {
     await assert.rejects(serveOverHttp(fixtureServer, { token: TOKEN, port }), { code: 'EADDRINUSE' })
   })
 
-  for (const token of ['', ' ', 'two words', 'new\nline']) {
+  for (const token of [
+    '',
+    'short',
+    'x'.repeat(15),
+    'two words are too many',
+    'a-new\nline-in-a-token',
+    'ünï-ünï-ünï-ünï-ünï',
+  ]) {
     test(`the token ${JSON.stringify(token)} is not accepted as one`, async () => {
-      await assert.rejects(serveOverHttp(fixtureServer, { token }), /visible ASCII/)
+      await assert.rejects(serveOverHttp(fixtureServer, { token }), { code: 'bad_input', hint: /visible ASCII/ })
     })
   }
+
+  test('a token of 16 characters is accepted as one', async () => {
+    await (await serveOverHttp(fixtureServer, { token: 'x'.repeat(16) })).close()
+  })
 
   test('closing ends a stream that is open and a call that is running', async () => {
     const sleepy = await serveOverHttp(fixtureServer, { token: TOKEN })

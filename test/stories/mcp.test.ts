@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, test } from 'vitest'
-import { answer, HOME } from '../support/cli.ts'
+import { answer, HOME, refusal } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/punchlist.js')
@@ -209,6 +209,16 @@ describe('a model, over HTTP', () => {
     })
     expect(ran.status).toBe(2)
     expect(JSON.parse(ran.stderr)).toMatchObject({ error: { code: 'bad_input' } })
+  })
+
+  test('a token that is too short to be safe is refused before anything listens', async () => {
+    const env = { PUNCHLIST_MCP_TOKEN: 'fifteen-letters' }
+    expect(await refusal(['mcp', '--http'], { cwd: scratch(), env })).toMatchObject({
+      status: 2,
+      code: 'bad_input',
+      message: 'The token for MCP has 15 characters; it needs at least 16',
+      hint: expect.stringContaining('PUNCHLIST_MCP_TOKEN'),
+    })
   })
 })
 
