@@ -149,7 +149,7 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
     now: options.now ?? (() => new Date()),
     documents: door.documents(),
     sessional: () => door.sessional(),
-    mayRun: command => door.mayRun(command),
+    checks: door.checks(),
     seal: () => door.seal(),
     wards: door.wards(),
     continuation: workspace.settings.continuation ?? {},
@@ -244,7 +244,7 @@ function verbsFor(caller: Caller): Punchlist {
       start: (input = {}) => perform(start, caller, input),
     },
     export: () => exportFrom(store),
-    import: document => importInto(store, document),
+    import: document => importInto(store, document, caller.checks),
     store,
     as: ({ actor = caller.by, ...scope }) =>
       punchlistFor({ ...caller, by: actor, scope: { ...caller.scope, ...scope } }),

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { pause } from './core/clock.ts'
 import type { Kind } from './core/kind.ts'
 import type { LedgerKeeper } from './core/ledger.ts'
-import type { Documents, Wards } from './core/operation.ts'
+import type { Checks, Command, Documents, Wards } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import type { Store } from './core/store.ts'
 import { type Shelf, Shelves } from './engines/files/shelves.ts'
@@ -91,14 +91,30 @@ export class StoreDoor {
     return [...read, ...ignored].map(text => `${text}; see punchlist trust`)
   }
 
-  /** Whether a command that is kept in the store may be run. */
-  async mayRun(command: readonly string[]): Promise<boolean> {
+  /** Whose the check commands in the store are. */
+  checks(): Checks {
+    const { store } = this.workspace
+    const root = () => realRoot(this.workspace.root)
+    const accepted = async () => await import('./trust/accepted.ts')
+    return {
+      mayRun: async command => await this.mayRun(command),
+      accept: async command => (await accepted()).accept(root(), [{ what: 'check', value: command }]),
+      holdBack: async commands => {
+        if (commands.length === 0) return []
+        const [{ keepImported }, { isAccepted }] = await Promise.all([import('./trust/imported.ts'), accepted()])
+        keepImported(store, commands)
+        return commands.filter(command => !isAccepted(root(), { what: 'check', value: command }))
+      },
+    }
+  }
+
+  private async mayRun(command: Command): Promise<boolean> {
     const { store, root, chosen } = this.workspace
-    const file = fileOf(store)
-    if (chosen || file === undefined) return true
-    if (foreignStore(this.workspace)) return false
-    if (!wasAccepted(file)) return true
-    return (await import('./trust/accepted.ts')).isAccepted(realRoot(root), { what: 'check', value: command })
+    const file = chosen ? undefined : fileOf(store)
+    if (file !== undefined && foreignStore(this.workspace)) return false
+    const { importsInto } = await import('./trust/imported.ts')
+    const isOwn = !(file !== undefined && wasAccepted(file)) && !importsInto(store).has(command)
+    return isOwn || (await import('./trust/accepted.ts')).isAccepted(realRoot(root), { what: 'check', value: command })
   }
 
   /** The commands that must exit 0 here. */

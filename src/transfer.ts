@@ -1,11 +1,14 @@
 import * as v from 'valibot'
 import { alreadyThere, repeated } from './core/keeping.ts'
-import type { Content, FieldType, FileForm, Item, Kind } from './core/kind.ts'
+import type { Content, Item, Kind } from './core/kind.ts'
 import type { Fields } from './core/lifecycle.ts'
-import { checked } from './core/operation.ts'
+import { type Checks, type Command, checked } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import type { Kept, Store } from './core/store.ts'
 import { kinds } from './kinds.ts'
+import { checkOf, checksIn, distinct } from './plans/checks.ts'
+import { listOf, refuseStrange } from './transfer/judging.ts'
+import { refuseUnstorable } from './transfer/storable.ts'
 
 const happening = v.object({
   at: v.string(),
@@ -57,10 +60,21 @@ export interface Imported {
   readonly added: number
   /** How many were there already, word for word. */
   readonly known: number
+  /** How many check commands came with it that are run only once accepted. */
+  readonly checks: number
 }
 
-/** Takes an export in, all of it or nothing. What is there already, and the same, is passed over; what differs is refused. */
-export async function importInto(store: Store, document: unknown): Promise<Imported> {
+/**
+ * Takes an export in, all of it or nothing. What is there already, and the same,
+ * is passed over; what differs is refused. Check commands that the store has not
+ * got yet are held back, until the user accepts them.
+ */
+export async function importInto(
+  store: Store,
+  document: unknown,
+  { holdBack }: Pick<Checks, 'holdBack'>,
+): Promise<Imported> {
+  refuseUnstorable(document)
   const { items } = checked(exported, document)
   const strangers = new Set(items.map(({ kind }) => kind).filter(name => !kinds.some(kind => kind.name === name)))
   if (strangers.size > 0) {
@@ -73,7 +87,7 @@ export async function importInto(store: Store, document: unknown): Promise<Impor
   for (const kind of kinds) {
     const fresh: Kept[] = []
     for (const { kind: _, ...item } of items.filter(({ kind: name }) => name === kind.name)) {
-      refuseStrangeFields(kind, item)
+      refuseStrange(kind, item)
       const [there] = await store.find(kind, { where: { ...listOf(kind, item.fields), id: item.id }, limit: 1 })
       if (!there) fresh.push(item)
       else if (JSON.stringify(await keptFrom(store, kind, there)) === JSON.stringify(item)) known++
@@ -90,12 +104,29 @@ export async function importInto(store: Store, document: unknown): Promise<Impor
       { differing },
     )
   }
+  const held = await holdBack(await newChecks(store, batches))
   let added = 0
   for (const { kind, fresh } of batches) {
     if (fresh.length > 0) await store.load(kind, fresh)
     added += fresh.length
   }
-  return { added, known }
+  return { added, known, checks: held.length }
+}
+
+async function newChecks(
+  store: Store,
+  batches: readonly { readonly kind: Kind; readonly fresh: readonly Kept[] }[],
+): Promise<Command[]> {
+  const brought = distinct(
+    batches.flatMap(({ kind, fresh }) => fresh.flatMap(({ fields }) => [checkOf(kind.name, fields)].filter(isGiven))),
+  )
+  if (brought.length === 0) return []
+  const there = new Set((await checksIn(store)).map(command => JSON.stringify(command)))
+  return brought.filter(command => !there.has(JSON.stringify(command)))
+}
+
+function isGiven<T>(value: T | undefined): value is T {
+  return value !== undefined
 }
 
 /** What could not stand beside something else is found before anything is written: kinds are taken in one after the other. */
@@ -132,52 +163,4 @@ async function keptFrom(store: Store, kind: Kind, item: Item): Promise<Kept> {
     // A file that tells its own history tells of moves alone.
     history: kind.file?.history ? history.filter(({ from, to }) => from !== to) : history,
   }
-}
-
-function listOf(kind: Kind, fields: Fields): Record<string, string> {
-  return Object.fromEntries(kind.list.map(field => [field, String(fields[field])]))
-}
-
-const COMMON = { title: 'text', status: 'text', owner: 'text', identity: 'text' } as const
-/** In bytes, on the file systems that are common. */
-const LONGEST_NAME = 255
-
-/** A document from outside is held to what a kind has before any of it becomes a column or the name of a file. */
-function refuseStrangeFields(kind: Kind, { id, fields, texts, history }: Kept): void {
-  const types: Readonly<Record<string, FieldType>> = { ...COMMON, ...kind.fields }
-  const wrong = Object.keys(fields).filter(name => !Object.hasOwn(types, name))
-  wrong.push(...Object.keys(types).filter(name => !fits(types[name]!, fields[name])))
-  if (fields['title'] === null || fields['title'] === undefined) wrong.push('title')
-  if (!Object.hasOwn(kind.lifecycle.statuses, String(fields['status']))) wrong.push('status')
-  if (kind.file) {
-    const list = listOf(kind, fields)
-    wrong.push(...kind.list.filter(field => !kind.file!.admits(field, list[field]!)))
-    const name = String(fields[kind.file.name])
-    if (!kind.file.isItem(name) || /[/\\\0]/.test(name) || Buffer.byteLength(name) > LONGEST_NAME)
-      wrong.push(kind.file.name)
-    else if (kind.idOf && kind.idOf(fields) !== id) wrong.push('id')
-    else wrong.push(...unlike(kind.file, { fields, texts, history }, name, list))
-  }
-  if (wrong.length === 0) return
-  throw new Problem(
-    'bad_input',
-    `${kind.name} ${id.slice(0, 100)}: ${wrong.join(', ')} cannot be taken in`,
-    'Import a document that punchlist export made; nothing was written.',
-    { id, wrong },
-  )
-}
-
-/** What a file of these fields would say otherwise: who an item is must not depend on where it is kept. */
-function unlike(form: FileForm, content: Content, name: string, list: Record<string, string>): string[] {
-  const read = form.read(form.write(content), name, list)
-  if ('message' in read) return ['fields']
-  return (read.fields['identity'] ?? null) === (content.fields['identity'] ?? null) ? [] : ['identity']
-}
-
-/** Whether every engine can keep a value: one of them has integers of 32 bits and no NUL in texts. */
-function fits(type: FieldType, value: unknown): boolean {
-  if (value === null || value === undefined) return true
-  if (type === 'integer') return Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31
-  if (type === 'text') return typeof value === 'string' && !value.includes('\0')
-  return !JSON.stringify(value).includes('\\u0000')
 }

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { programsOf, RUN_ON_CHECKOUT } from './core/git.ts'
 import { digest } from './core/id.ts'
-import type { Kind } from './core/kind.ts'
 import { Problem } from './core/problem.ts'
-import type { Store } from './core/store.ts'
-import { kinds } from './kinds.ts'
 import { foreignStore, StoreDoor } from './open.ts'
+import { checksIn } from './plans/checks.ts'
 import { accept, hashOf, hashOfAll, isAccepted } from './trust/accepted.ts'
+import { importsInto } from './trust/imported.ts'
 import { shownValue } from './trust/judgement.ts'
 import { realRoot } from './trust/root.ts'
 import { acceptStore, untrustedStore, wasAccepted } from './trust/store-file.ts'
@@ -95,19 +95,23 @@ function isDatabase(what: string): boolean {
   return what === 'database'
 }
 
-/** A database that came with the folder, and the commands in one that did. */
+/** A database that came with the folder, and the commands in it; of one that did not, those that an import brought. */
 async function stored(workspace: Workspace): Promise<Content[]> {
   const { store, chosen } = workspace
-  const file = store.startsWith('sqlite:') ? store.slice('sqlite:'.length) : ':memory:'
-  if (chosen || file === ':memory:') return []
+  const file = store.startsWith('sqlite:') ? store.slice('sqlite:'.length) : undefined
+  if (file === ':memory:' || (file !== undefined && !existsSync(dirname(file)))) return []
   const foreign = foreignStore(workspace)
   if (foreign && !foreign.acceptable) throw untrustedStore(foreign)
-  if (!foreign && !(existsSync(file) && wasAccepted(file))) return []
-  const door = new StoreDoor(workspace)
+  const isForeign = foreign !== undefined || (!chosen && file !== undefined && existsSync(file) && wasAccepted(file))
+  const imports = importsInto(store)
+  if (!isForeign && !imports.any) return []
+  // What the settings name and nobody accepted is not in effect: this store is another.
+  const door = new StoreDoor({ ...workspace, pending: [] })
   try {
     const checks = await checksIn(await door.store(false))
-    const database = foreign ? [{ what: 'database', value: contentOf(file) }] : []
-    return [...database, ...checks.map(value => ({ what: 'check', value }))]
+    const database = foreign ? [{ what: 'database', value: contentOf(file!) }] : []
+    const waiting = checks.filter(command => isForeign || imports.has(command))
+    return [...database, ...waiting.map(value => ({ what: 'check', value }))]
   } finally {
     await door.close()
   }
@@ -136,21 +140,4 @@ async function acceptDatabase(workspace: Workspace): Promise<void> {
   }
   await readable.close()
   acceptStore(file)
-}
-
-/** Every check command in a store, each once. */
-async function checksIn(store: Store): Promise<readonly string[][]> {
-  const found = new Map<string, string[]>()
-  for (const kind of kinds.filter(({ name }) => name === 'plan_item' || name === 'turn') as Kind[]) {
-    for (let after: string | undefined; ; ) {
-      const page = await store.find(kind, { limit: 500, after })
-      for (const item of page) {
-        const { checkCommand } = item as { checkCommand?: string[] | null }
-        if (checkCommand) found.set(JSON.stringify(checkCommand), checkCommand)
-      }
-      after = page.at(-1)?.id
-      if (page.length < 500) break
-    }
-  }
-  return [...found.values()]
 }

@@ -92,7 +92,7 @@ describe('a queue that is exported and imported', () => {
     let document = await first.export()
     for (const engine of ['sqlite', 'postgres']) {
       const station = await ENGINES[engine]!()
-      expect(await station.import(document), engine).toEqual({ added: document.items.length, known: 0 })
+      expect(await station.import(document), engine).toEqual({ added: document.items.length, known: 0, checks: 0 })
       expect(await everything(station), engine).toEqual(await everything(first))
       const next = await station.export()
       expect(next, engine).toEqual(document)
@@ -115,7 +115,7 @@ describe('a queue that is exported and imported', () => {
         await lived(source)
         const document: Export = await source.export()
         await target.import(document)
-        expect(await target.import(document)).toEqual({ added: 0, known: document.items.length })
+        expect(await target.import(document)).toEqual({ added: 0, known: document.items.length, checks: 0 })
         expect(await target.export()).toEqual(document)
         const { queue } = target
         // Numbers, keys, tokens, and what waits for what are carried along.

@@ -68,7 +68,7 @@ describe('worklogs that are exported and imported', () => {
     ])
     for (const engine of ['sqlite', 'postgres']) {
       const station = await ENGINES[engine]!()
-      expect(await station.import(document), engine).toEqual({ added: document.items.length, known: 0 })
+      expect(await station.import(document), engine).toEqual({ added: document.items.length, known: 0, checks: 0 })
       const next = await station.export()
       expect(next, engine).toEqual(document)
       document = next
@@ -87,7 +87,7 @@ describe('worklogs that are exported and imported', () => {
         await lived(source)
         const document = await source.export()
         await target.import(document)
-        expect(await target.import(document)).toEqual({ added: 0, known: document.items.length })
+        expect(await target.import(document)).toEqual({ added: 0, known: document.items.length, checks: 0 })
         expect(await target.export()).toEqual(document)
         const { store } = target
         const [held] = await store.insert(kind, [worklogDraft('bob')], note)

@@ -103,7 +103,7 @@ describe('what was exported and imported', () => {
     ]
     let document = await first.export()
     for (const station of stations) {
-      expect(await station.import(document)).toEqual({ added: document.items.length, known: 0 })
+      expect(await station.import(document)).toEqual({ added: document.items.length, known: 0, checks: 0 })
       const next = await station.export()
       expect(next).toEqual(document)
       document = next
@@ -148,7 +148,7 @@ describe('what was exported and imported', () => {
     const document = await source.export()
     for (const target of [await inFiles(), await inTables('sqlite::memory:')]) {
       await target.import(document)
-      expect(await target.import(document)).toEqual({ added: 0, known: document.items.length })
+      expect(await target.import(document)).toEqual({ added: 0, known: document.items.length, checks: 0 })
       await target.backlog.log({ id: 'review/001', text: 'went on' })
       const before = await target.export()
       await source.backlog.add({ items: [{ title: 'new', source: 'gap' }] })
@@ -246,7 +246,11 @@ describe('a document that was made up', () => {
   test('is taken in where nothing is wrong with it', async () => {
     const target = await inFiles()
     const items = [...(await plan()), other, item()]
-    expect(await target.import({ format: 'punchlist', version: 1, items })).toEqual({ added: items.length, known: 0 })
+    expect(await target.import({ format: 'punchlist', version: 1, items })).toEqual({
+      added: items.length,
+      known: 0,
+      checks: 0,
+    })
     expect((await target.backlog.list()).todos.map(({ id }) => id)).toEqual(['review/002', 'review/001'])
   })
 })

@@ -7,6 +7,7 @@ import { Problem } from '../core/problem.ts'
 import { words } from '../core/words.ts'
 import { punchlistFor } from '../library.ts'
 import { StoreDoor } from '../open.ts'
+import { acceptSet } from '../plans/checks.ts'
 import { turnTodo } from '../plans/operations.ts'
 import { TOOL_SETS, type ToolSetName } from '../tools.ts'
 import { findWorkspace } from '../workspace.ts'
@@ -61,6 +62,8 @@ export async function agent(fields: Fields, globals: GlobalFlags, around: Surrou
   try {
     // Makes the seal that the lines of the conversation carry.
     await door.store(true)
+    // The model's caller accepts nothing; the person who typed the check does.
+    await acceptSet(callerFor(asking, workspace, door, true), [check])
     const list = punchlistFor(callerFor(asking, workspace, door, true, 'model'))
     const options: AgentOptions = {
       list,

@@ -87,7 +87,7 @@ export function callerFor(
     work,
     queue,
     inFiles,
-    mayRun: command => door.mayRun(command),
+    checks: door.checks(),
     seal: () => door.seal(),
     completion,
     documents: door.documents(),

@@ -164,7 +164,8 @@ const SHOWN = {
   export: ({ items, to }: { readonly items: number; readonly to: string }) =>
     harmlessLine(`${items} ${items === 1 ? 'item' : 'items'} in ${to}`),
 
-  import: ({ added, known }: Imported) => `${added} added${known > 0 ? `, ${known} were there already` : ''}`,
+  import: ({ added, known, checks = 0 }: Omit<Imported, 'checks'> & Partial<Imported>) =>
+    `${added} added${known > 0 ? `, ${known} were there already` : ''}${checks > 0 ? `\n${checks} of its check commands are run only once you accept them: punchlist trust` : ''}`,
 
   init: ({ root, made }: { readonly root: string; readonly made: readonly string[] }) =>
     lines(

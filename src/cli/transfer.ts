@@ -51,7 +51,7 @@ export async function importFrom(file: string, globals: GlobalFlags, around: Sur
   }
   const door = await doorFor(globals, around)
   try {
-    const answer = await importInto(await door.store(true), document)
+    const answer = await importInto(await door.store(true), document, door.checks())
     terminal.out(globals.json ? JSON.stringify(answer) : shown('import', answer, terminal))
     return 0
   } finally {

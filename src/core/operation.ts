@@ -34,6 +34,19 @@ export interface Wards {
   readonly mayRun: () => Promise<boolean>
 }
 
+/** A command word by word: it is run without a shell. */
+export type Command = readonly string[]
+
+/** Whose the check commands are that are kept in the store: that decides whether they are run. */
+export interface Checks {
+  /** Whether a command is this user's, and may be run. */
+  readonly mayRun: (command: Command) => Promise<boolean>
+  /** Notes that this user wants a command to be run here. */
+  readonly accept: (command: Command) => Promise<void>
+  /** Notes, before they are stored, that commands came from elsewhere. Returns those that are run only once accepted. */
+  readonly holdBack: (commands: readonly Command[]) => Promise<readonly Command[]>
+}
+
 /** How sessions are sent on while their plan is open, as far as this workspace sets it. */
 export interface ContinuationSettings {
   readonly enabled?: boolean | undefined
@@ -64,8 +77,7 @@ export interface Caller {
   readonly queue: string
   /** Whether lists that have a form as files are kept in files. */
   readonly inFiles: boolean
-  /** Whether a command that is kept in the store is this user's, and may be run. */
-  readonly mayRun: (command: readonly string[]) => Promise<boolean>
+  readonly checks: Checks
   /** What this user's own files in this workspace carry; undefined before the first write. A file without it is data. */
   readonly seal: () => string | undefined
   /** The completion mode of turns that do not name one. */

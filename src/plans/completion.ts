@@ -18,10 +18,10 @@ export async function grounds(
   const named = { completionMode, evidence: evidence.length > 0 ? evidence : null }
   const checkCommand = item.checkCommand ?? of.checkCommand
   if (completionMode === 'evidence' || !checkCommand) return named
-  if (!(await caller.mayRun(checkCommand))) {
+  if (!(await caller.checks.mayRun(checkCommand))) {
     throw new Problem(
       'move_refused',
-      `The check of ${item.id} came with this folder and was not run: ${checkCommand.join(' ')}`,
+      `The check of ${item.id} came with this folder or an import and was not run: ${checkCommand.join(' ')}`,
       'If you know the command and want it to be run here, accept it: punchlist trust',
       { id: item.id, checkCommand },
     )

@@ -5,6 +5,7 @@ import { operation, PAGE_CHARACTERS } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { words } from '../core/words.ts'
 import { carryItems } from './carrying.ts'
+import { acceptSet } from './checks.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
 import { currentTurn, itemsOf, openTurn } from './turns.ts'
 import { addItems, blockItem, finishItem, returnItem, startItem, unblockItem, whatRemains } from './work.ts'
@@ -93,6 +94,10 @@ export const createTodo = operation({
       ...item,
       checkCommand: command ? words(command) : undefined,
     }))
+    await acceptSet(
+      caller,
+      wanted.map(({ checkCommand }) => checkCommand),
+    )
     const { of, added } = await addItems(caller, wanted)
     const left = await whatRemains(caller, of)
     return {
@@ -335,6 +340,7 @@ export const turnTodo = operation({
   async run(caller, { turnId, completion, check: command }) {
     const changes = turnId !== undefined || completion !== undefined || command !== undefined
     const wish = { turnId, completion, checkCommand: command === undefined ? undefined : words(command) }
+    await acceptSet(caller, [wish.checkCommand])
     const of = changes ? await openTurn(caller, wish) : await currentTurn(caller)
     const left = of ? await whatRemains(caller, of) : { remaining: 0, next: [] }
     return { turn: of ? shown(of) : null, ...briefly(left) }

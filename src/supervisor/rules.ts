@@ -1,5 +1,6 @@
 import { COMPLETION_MODES, type CompletionMode } from '../core/completion.ts'
 import type { Caller, Operation } from '../core/operation.ts'
+import { acceptSet } from '../plans/checks.ts'
 import { completeTodo, createTodo } from '../plans/operations.ts'
 import { currentTurn, openTurn } from '../plans/turns.ts'
 import type { SupervisorOptions } from './options.ts'
@@ -35,5 +36,6 @@ async function tightened(
   const looser = begun && COMPLETION_MODES.indexOf(present.completionMode) < COMPLETION_MODES.indexOf(completion)
   // A turn that is yet to begin takes the mode from its caller, but has no check.
   const unchecked = checkCommand && JSON.stringify(present?.checkCommand) !== JSON.stringify(checkCommand)
+  await acceptSet(caller, [checkCommand])
   if (looser || unchecked) await openTurn(caller, { completion, checkCommand })
 }

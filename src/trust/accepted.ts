@@ -1,5 +1,6 @@
 import { digest } from '../core/id.ts'
-import { acceptedHashes, keepAccepted } from './state.ts'
+import { stateFile } from '../core/state-file.ts'
+import { hashesIn, keepHashes } from './hashes.ts'
 
 /** Content of a folder that does something, or tells an agent what to do. */
 export interface Content {
@@ -18,9 +19,12 @@ export function hashOfAll(root: string, items: readonly Content[]): string {
 }
 
 export function isAccepted(root: string, item: Content): boolean {
-  return acceptedHashes().has(hashOf(root, item))
+  return hashesIn(stateFile('accepted')).has(hashOf(root, item))
 }
 
 export function accept(root: string, items: readonly Content[]): void {
-  keepAccepted(items.map(item => hashOf(root, item)))
+  keepHashes(
+    stateFile('accepted'),
+    items.map(item => hashOf(root, item)),
+  )
 }

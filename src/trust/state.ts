@@ -116,40 +116,6 @@ export function makeSeal(root: string): string {
   }
 }
 
-/** The hashes that this user has accepted. */
-export function acceptedHashes(): ReadonlySet<string> {
-  try {
-    return new Set(readFileSync(stateFile('accepted'), 'utf8').split('\n').filter(Boolean))
-  } catch {
-    return new Set()
-  }
-}
-
-/** Throws `store_read_only` where it cannot be kept. */
-export function keepAccepted(hashes: readonly string[]): void {
-  const file = stateFile('accepted')
-  const known = acceptedHashes()
-  const fresh = hashes.filter(hash => !known.has(hash))
-  if (fresh.length === 0) return
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    const descriptor = openSync(file, 'a', 0o600)
-    try {
-      writeSync(descriptor, fresh.map(hash => `${hash}\n`).join(''))
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch (error) {
-    throw new Problem(
-      'store_read_only',
-      `${file} cannot be written: ${codeOf(error)}`,
-      'Make the folder writable, or set XDG_STATE_HOME to one that is.',
-      { file },
-    )
-  }
-}
-
 /** 64 bits of FNV-1a, in two halves: a file name for a path. No digest: loading one costs a sixth of a start. */
 function keyOf(text: string): string {
   const half = (seed: number) => {
@@ -160,7 +126,8 @@ function keyOf(text: string): string {
   return half(0x811c9dc5) + half(0x050c5d1f)
 }
 
-function recordOf(folder: string, path: string, ending: string): string {
+/** The file with what is known of a path. */
+export function recordOf(folder: string, path: string, ending: string): string {
   return stateFile(`${folder}/${keyOf(path)}.${ending}`)
 }
 

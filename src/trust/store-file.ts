@@ -1,7 +1,8 @@
-import { lstatSync, realpathSync, type Stats } from 'node:fs'
+import { lstatSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isOwn } from '../core/files.ts'
 import { Problem } from '../core/problem.ts'
+import { realRoot } from './root.ts'
 import { type Identity, identityOf, isSame, keepLog, keepStore, knownLog, knownStore } from './state.ts'
 
 /** What of a store this user has neither made here nor accepted. */
@@ -112,6 +113,6 @@ function statsOf(path: string): Stats | undefined {
 }
 
 /** Under one name, whichever way the workspace was reached. */
-function realOf(path: string): string {
-  return join(realpathSync(dirname(path)), basename(path))
+export function realOf(path: string): string {
+  return join(realRoot(dirname(path)), basename(path))
 }

@@ -16,7 +16,7 @@ export function callerOf(store: Store, more: Partial<Caller> = {}): Caller {
     work: 'tmp',
     queue: 'coordination',
     inFiles: false,
-    mayRun: async () => false,
+    checks: { mayRun: async () => false, accept: async () => {}, holdBack: async commands => commands },
     seal: () => 'seal',
     completion: 'self',
     documents: { read: async () => undefined, write: async () => {}, hindrance: async () => undefined },

@@ -140,10 +140,11 @@ export function fillDirectory(kind: Kind, directory: string, name: string, texts
 
 const DATA = 'data:application/octet-stream;base64,'
 
-/** A file as a text: what is not UTF-8 in a form that says so. */
+/** A file as a text: what is not UTF-8, or has a NUL that not every engine keeps, in a form that says so. */
 export function asText(bytes: Buffer): string {
   const text = bytes.toString('utf8')
-  const whole = !text.startsWith(DATA) && (!text.includes('\uFFFD') || Buffer.from(text).equals(bytes))
+  const whole =
+    !text.startsWith(DATA) && !bytes.includes(0) && (!text.includes('\uFFFD') || Buffer.from(text).equals(bytes))
   return whole ? text : `${DATA}${bytes.toString('base64')}`
 }
 
