@@ -1,21 +1,9 @@
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { constants, lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import * as v from 'valibot'
+import { leaves } from './core/boundary.ts'
+import { makeNewFolder, moveEntry, syncFolder } from './core/file-entries.ts'
+import { readBytes, refuseLinks, removeFile, writeDurably, writeNew } from './core/files.ts'
 import { line } from './core/input.ts'
 import type { Entry } from './core/kind.ts'
 import { operation } from './core/operation.ts'
@@ -84,19 +72,20 @@ export function planFor(root: string): MigrationPlan {
 /** Makes one change. Every one may be made again: what is done already is left as it is. */
 export function carryOut(root: string, { kind, from, to, entry }: Step): void {
   const [source, target] = [join(root, from), join(root, to)]
+  for (const path of [source, target]) refuseLinks(root, dirname(path))
   if (kind === 'log')
     return rewrite(target, logged(lstatSync(target, { throwIfNoEntry: false }) && readText(target), entry!))
   if (kind === 'flag') return flag(target)
   if (kind === 'remove') {
-    unlinkSync(source)
-    return sync(dirname(source))
+    removeFile(source)
+    return syncFolder(dirname(source))
   }
   // rename(2) takes the place of a file, and of an empty directory, without a word.
   if (lstatSync(target, { throwIfNoEntry: false })) throw new Error(`${to} is there already`)
-  if (!lstatSync(dirname(target), { throwIfNoEntry: false })) mkdirSync(dirname(target), { mode: 0o700 })
-  renameSync(source, target)
-  sync(dirname(target))
-  if (dirname(source) !== dirname(target)) sync(dirname(source))
+  if (!lstatSync(dirname(target), { throwIfNoEntry: false })) makeNewFolder(dirname(target))
+  moveEntry(source, target)
+  syncFolder(dirname(target))
+  if (dirname(source) !== dirname(target)) syncFolder(dirname(source))
 }
 
 /** A folder from outside, which must lie in the workspace. */
@@ -107,8 +96,7 @@ function rootOf(workspace: string, dir: string): string {
   if (!found) throw new Problem('not_found', `${dir}: there is no such folder`, hint, { dir })
   const root = realpathSync(wanted)
   const inside = relative(realpathSync(workspace), root)
-  if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside))
-    throw new Problem('bad_input', `${dir} leads out of the workspace`, hint, { dir })
+  if (leaves(inside)) throw new Problem('bad_input', `${dir} leads out of the workspace`, hint, { dir })
   if (!lstatSync(root).isDirectory()) throw new Problem('bad_input', `${dir} is not a folder`, hint, { dir })
   if ((TASK_STATES as readonly string[]).includes(basename(root)))
     throw new Problem(
@@ -161,50 +149,31 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** Of a regular file in UTF-8; a link is not followed, and a pipe is not waited for. */
+/** More than anybody writes about one task. */
+const LARGEST = 16 * 1024 * 1024
+
+/** Of a regular file in UTF-8; throws where there is none. */
 function readText(path: string): string {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    if (!fstatSync(descriptor).isFile()) throw new Error(`${basename(path)} is not a regular file`)
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(descriptor))
-  } finally {
-    closeSync(descriptor)
-  }
+  const bytes = readBytes(path, LARGEST, 'anyone')
+  if (!bytes) throw new Error(`${basename(path)} is not there`)
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 }
 
 /** Old or new at every instant, and with the same permissions. */
 function rewrite(path: string, text: string): void {
   const draft = join(dirname(path), '.punchlist-migration.tmp')
   const before = lstatSync(path, { throwIfNoEntry: false })
-  const descriptor = openSync(
-    draft,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW,
-    0o600,
-  )
-  try {
-    if (before) fchmodSync(descriptor, before.mode & 0o777)
-    writeFileSync(descriptor, text)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-  renameSync(draft, path)
-  sync(dirname(path))
+  // One that a killed program left.
+  removeFile(draft)
+  writeDurably(draft, text, before ? before.mode & 0o777 : 0o600)
+  moveEntry(draft, path)
+  syncFolder(dirname(path))
 }
 
 function flag(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found && !(found.isFile() && found.size === 0))
     throw new Error(`${basename(path)} is there, and is no empty file`)
-  if (!found) closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600))
-  sync(dirname(path))
-}
-
-function sync(directory: string): void {
-  const descriptor = openSync(directory, constants.O_RDONLY)
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  if (!found) writeNew(path, '')
+  syncFolder(dirname(path))
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
+import { boundOf, leaves, staysInside } from './core/boundary.ts'
 import { pause } from './core/clock.ts'
 import type { Kind } from './core/kind.ts'
 import type { LedgerKeeper } from './core/ledger.ts'
@@ -154,8 +155,6 @@ export class StoreDoor {
   /** The same store with files and directories beside it, where some lists are kept in those. */
   private shelved(tables: Store, missing = false, asData = false): Store {
     const { inFiles, root, work, queue } = this.workspace
-    // A folder that its user accepted may lie outside; nothing leads out of that one then.
-    const bound = (top: string) => (top.startsWith('..') ? dirname(join(root, top)) : root)
     if (!inFiles) return tables
     const shelf = (top: string, keeps: Shelf['keeps'], open: (beside: Store) => Promise<Store>): Shelf => ({
       keeps,
@@ -177,7 +176,7 @@ export class StoreDoor {
         const [{ FileStore }, { kinds }] = await Promise.all([import('./engines/files/store.ts'), import('./kinds.ts')])
         const ledger = await (beside as LedgerKeeper).ledger()
         const kept = kinds.filter(({ file }) => file)
-        return new FileStore({ top: join(root, work), root: bound(work), ledger, tables: beside, kinds: kept })
+        return new FileStore({ top: join(root, work), root: boundOf(root, work), ledger, tables: beside, kinds: kept })
       },
     )
     const directories = shelf(
@@ -188,7 +187,14 @@ export class StoreDoor {
         const [{ DirectoryStore }, { kinds }] = await Promise.all([engine, import('./kinds.ts')])
         const ledger = await (beside as LedgerKeeper).ledger()
         const kind = kinds.find(({ directory }) => directory)!
-        return new DirectoryStore({ top: join(root, queue), root: bound(queue), ledger, tables: beside, kind, asData })
+        return new DirectoryStore({
+          top: join(root, queue),
+          root: boundOf(root, queue),
+          ledger,
+          tables: beside,
+          kind,
+          asData,
+        })
       },
     )
     return new Shelves({ tables, shelves: [files, directories] })
@@ -247,9 +253,15 @@ export type Ask = (items: readonly { readonly what: string; readonly value: unkn
 const JUST_MADE_MS = 300
 
 /** What of a workspace's own store is somebody else's; undefined for one that the user named, a server, and memory. */
-export function foreignStore({ store, chosen }: Pick<Workspace, 'store' | 'chosen'>): Foreign | undefined {
+export function foreignStore({
+  root,
+  store,
+  chosen,
+}: Pick<Workspace, 'root' | 'store' | 'chosen'>): Foreign | undefined {
   const file = fileOf(store)
   if (chosen || file === undefined) return undefined
+  if (leadsOutside(root, dirname(file)))
+    return { file, why: 'lies behind a symbolic link that leads out of the workspace', acceptable: false }
   let foreign = foreignIn(file)
   // Another process may be between making the file and noting that it is ours.
   for (let waited = 0; foreign?.acceptable && waited < JUST_MADE_MS; waited += 20) {
@@ -257,6 +269,13 @@ export function foreignStore({ store, chosen }: Pick<Workspace, 'store' | 'chose
     foreign = foreignIn(file)
   }
   return foreign
+}
+
+/** Whether a folder of the workspace leads out of it, or into its repository. One that is said to lie outside was accepted. */
+function leadsOutside(root: string, folder: string): boolean {
+  // Our own folder is no link: that is looked at, with less, when the store is.
+  if (folder === join(root, '.punchlist') || leaves(relative(root, folder))) return false
+  return !staysInside(root, folder)
 }
 
 /** The path of a store that is a file. */

@@ -1,8 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { closeSync, realpathSync } from 'node:fs'
+import { dirname, relative, resolve, sep } from 'node:path'
 import * as v from 'valibot'
+import { isInGit, leaves, realInside } from './core/boundary.ts'
 import { COMPLETION_MODES } from './core/completion.ts'
-import { readRegular, realInside } from './core/files.ts'
+import { openNamed, readRegular, readUpTo } from './core/files.ts'
 import { Problem } from './core/problem.ts'
 import { configFile } from './core/state-file.ts'
 
@@ -56,7 +57,9 @@ const place = (path: string): Declaration<string> => ({
   effects: { outside: 'a folder outside the workspace' },
   effectOf: (value, { root }) => (leadsOut(value, root) ? 'outside' : 'none'),
   refusalOf: (value, root) =>
-    resolve(root, value) === resolve(root) ? 'is the workspace itself' : intrudes(value, root, ['.git', '.punchlist']),
+    resolve(root, value) === resolve(root)
+      ? 'is the workspace itself'
+      : (intrudes(value, root, ['.git', '.punchlist']) ?? linksIntoGit(resolve(root, value), root)),
 })
 
 const SKIPPED: string[] = ['plan', 'planner']
@@ -299,10 +302,8 @@ export function readUserSettings(env: Readonly<Record<string, string | undefined
 }
 
 function ownText(file: string, env: Readonly<Record<string, string | undefined>>): string {
-  // A pipe without a writer would be waited for.
-  const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  const { descriptor, stats: stat } = openNamed(file)
   try {
-    const stat = fstatSync(descriptor)
     if (!stat.isFile()) throw unreadable(file, 'it is not a file', 'Move it away.')
     const me = process.getuid?.()
     // Root writes wherever it likes, so its files are as good as one's own; under sudo one is still oneself.
@@ -313,13 +314,9 @@ function ownText(file: string, env: Readonly<Record<string, string | undefined>>
     if (me !== undefined && stat.mode & 0o002) {
       throw unreadable(file, 'every user may write to it', `Run: chmod go-w ${file}`)
     }
-    const buffer = Buffer.alloc(LONGEST + 1)
-    let length = 0
-    for (let read = -1; read !== 0 && length <= LONGEST; length += read) {
-      read = readSync(descriptor, buffer, length, buffer.length - length, null)
-    }
-    if (length > LONGEST) throw unreadable(file, `it is longer than ${LONGEST} bytes`, 'Shorten it.')
-    return buffer.toString('utf8', 0, length)
+    const bytes = readUpTo(descriptor, LONGEST + 1)
+    if (bytes.length > LONGEST) throw unreadable(file, `it is longer than ${LONGEST} bytes`, 'Shorten it.')
+    return bytes.toString('utf8')
   } finally {
     closeSync(descriptor)
   }
@@ -362,8 +359,7 @@ function said(issue: v.BaseIssue<unknown>): string {
 
 /** Whether a path, as it is written, leaves the folder. Links on the way are looked at when it is opened. */
 function leadsOut(path: string, root: string): boolean {
-  const inside = relative(root, resolve(root, path))
-  return inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)
+  return leaves(relative(root, resolve(root, path)))
 }
 
 function intrudes(path: string, root: string, reserved: readonly string[]): string | undefined {
@@ -373,6 +369,17 @@ function intrudes(path: string, root: string, reserved: readonly string[]): stri
   const names = new Set(parts.map(asFileSystemsSee))
   const found = reserved.find(name => names.has(name) || (name === '.git' && names.has('git~1')))
   return found === undefined ? undefined : `lies in ${found}`
+}
+
+/** Links are followed as far as there is something: what is made later lies behind them. */
+function linksIntoGit(path: string, root: string): string | undefined {
+  try {
+    const [real, top] = [realpathSync(path), realpathSync(root)]
+    const inside = relative(top, real)
+    return isInGit(leaves(inside) ? real : inside) ? 'leads into .git' : undefined
+  } catch {
+    return path === dirname(path) ? undefined : linksIntoGit(dirname(path), root)
+  }
 }
 
 /** Some file systems ignore case, invisible characters, dots at the end and what follows a colon: as git guards `.git`. */

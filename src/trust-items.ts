@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, constants, existsSync, lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { openRegular, readUpTo } from './core/files.ts'
 import { programsOf, RUN_ON_CHECKOUT } from './core/git.ts'
-import { digest } from './core/id.ts'
+import { newDigest } from './core/id.ts'
 import { Problem } from './core/problem.ts'
 import { foreignStore, StoreDoor } from './open.ts'
 import { checksIn } from './plans/checks.ts'
@@ -120,10 +121,23 @@ async function stored(workspace: Workspace): Promise<Content[]> {
 /** The files of a database as they lie there: what is accepted is this content, and none that comes later. */
 function contentOf(file: string): unknown {
   return [file, `${file}-wal`, `${file}-journal`].flatMap(path => {
-    const stats = statSync(path, { throwIfNoEntry: false })
-    if (!stats?.isFile() || stats.size === 0) return []
-    return [{ file: path, bytes: stats.size, sha256: digest(readFileSync(path, 'latin1')) }]
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    return stats?.size ? [{ file: path, ...summaryOf(path) }] : []
   })
+}
+
+/** So much of a file is read at a time: a database may be larger than memory. */
+const PIECE = 1024 * 1024
+
+function summaryOf(path: string): { readonly bytes: number; readonly sha256: string } {
+  const { descriptor, stats } = openRegular(path, constants.O_RDONLY)
+  try {
+    const digest = newDigest()
+    for (let piece; (piece = readUpTo(descriptor, PIECE)).length > 0; ) digest.update(piece)
+    return { bytes: stats.size, sha256: digest.digest('hex') }
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 async function acceptDatabase(workspace: Workspace): Promise<void> {

@@ -148,3 +148,69 @@ test('git is started in one place', () => {
   )
   expect(starting).toEqual(['core/git.ts'])
 })
+
+/** Looks, which change nothing and hand out no content, and what takes a descriptor that one of the others has opened. */
+const LOOKS = new Set([
+  'accessSync',
+  'constants',
+  'existsSync',
+  'FSWatcher',
+  'lstatSync',
+  'readdirSync',
+  'realpathSync',
+  'Stats',
+  'statfsSync',
+  'statSync',
+  'watch',
+  'closeSync',
+  'fstatSync',
+  'readSync',
+  'writeSync',
+])
+
+/** The only files that open, read, write, make, move, link or remove something by its path, and why each may. */
+const TOUCHING: Readonly<Record<string, string>> = {
+  'core/files.ts': 'the set itself',
+  'core/file-entries.ts': 'the set itself',
+  'core/clock.ts': 'reads /proc',
+  'core/lineage.ts': 'reads /proc',
+  'core/process.ts': 'reads /proc',
+  'agent/living.ts': 'reads /proc',
+  'engines/sqlite/clock.ts': 'reads /proc',
+  'runner/marked.ts': 'reads /proc',
+  'trust/state.ts': "the user's state directory",
+  'hosts/failing.ts': "the user's state directory",
+  'hosts/install/originals.ts': "the user's state directory",
+  'hosts/sessions.ts': "the user's state directory, and /proc",
+  'engines/postgres/migrate.ts': "the program's own migrations",
+  'engines/sqlite/migrate.ts': "the program's own migrations",
+  'cli/commands.ts': "the program's own package.json",
+  'cli/demo-agent.ts': 'the temporary folder of the demo',
+  'cli/demo-stage.ts': 'the temporary folder of the demo',
+  'cli/demo-story.ts': 'the text of a script that the demo writes there',
+}
+
+/** What a file uses of node:fs; a name for the whole module counts as everything. */
+function usedOfFileSystem(file: string): string[] {
+  const text = readFileSync(join(src, file), 'utf8')
+  const named = [...text.matchAll(/^import (?:type )?\{([^}]*)\} from '(?:node:)?fs'/gms)].flatMap(([, names]) =>
+    names!.split(',').map(name =>
+      name
+        .trim()
+        .replace(/^type /, '')
+        .replace(/ as .*$/, ''),
+    ),
+  )
+  const mentions = text.match(/['"`](?:node:)?fs(?:\/promises)?['"`]/g)?.length ?? 0
+  const imports = text.match(/^import (?:type )?\{[^}]*\} from '(?:node:)?fs'/gms)?.length ?? 0
+  return [...named.filter(Boolean), ...(mentions > imports ? ['the module'] : [])]
+}
+
+test('files are opened, written, moved and removed by one set of functions', () => {
+  const touching = files.flatMap(file => {
+    const beyond = usedOfFileSystem(file).filter(name => !LOOKS.has(name))
+    return beyond.length > 0 ? [{ file, uses: beyond.join(', ') }] : []
+  })
+  expect(touching.filter(({ file }) => !Object.hasOwn(TOUCHING, file))).toEqual([])
+  expect(touching.map(({ file }) => file).toSorted()).toEqual(Object.keys(TOUCHING).toSorted())
+})

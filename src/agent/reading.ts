@@ -1,7 +1,8 @@
-import { closeSync, constants, openSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { codeOf } from '../core/disk.ts'
+import { readBytes } from '../core/files.ts'
 import { described, wholeNumber } from '../core/input.ts'
 import type { Operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
@@ -81,23 +82,17 @@ export function textOf({ path, name, stat }: Place): string {
     )
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(withoutZeros(bytesOf(path), name))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      withoutZeros(readBytes(path, LARGEST_FILE, 'anyone'), name),
+    )
   } catch (error) {
     if (error instanceof Problem) throw error
     throw error instanceof TypeError ? binary(name) : unusable(name, codeOf(error))
   }
 }
 
-function bytesOf(path: string): Buffer {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-  try {
-    return readFileSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-function withoutZeros(bytes: Buffer, name: string): Buffer {
+function withoutZeros(bytes: Buffer | undefined, name: string): Buffer {
+  if (!bytes) throw unusable(name, 'ENOENT')
   if (bytes.includes(0)) throw binary(name)
   return bytes
 }

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
 import { codeOf } from '../core/disk.ts'
+import { moveEntry } from '../core/file-entries.ts'
+import { makeFolder, removeFile, writeDurably } from '../core/files.ts'
 import { digest, newId } from '../core/id.ts'
 import { described } from '../core/input.ts'
 import type { Operation } from '../core/operation.ts'
@@ -41,7 +42,7 @@ export function writingTools(folder: Folder, seen: Seen): Operation[] {
     async run({ path, text, replace = false }) {
       const place = folder.writable(path)
       if (place.stat) refuseOverwriting(place, replace, seen)
-      save(place, text)
+      save(folder, place, text)
       seen.note(place, text)
       return { path: place.name, written: Buffer.byteLength(text), replaced: place.stat !== undefined }
     },
@@ -72,7 +73,7 @@ export function writingTools(folder: Folder, seen: Seen): Operation[] {
       if (times > 1 && !all)
         throw refused(place, `has this piece ${times} times`, 'Send more of the lines around it, or all.')
       const changed = pieces.join(instead)
-      save(place, changed)
+      save(folder, place, changed)
       seen.note(place, changed)
       return { path: place.name, replaced: times }
     },
@@ -93,15 +94,18 @@ function refused({ name }: Place, fact: string, hint: string): Problem {
 }
 
 /** Written beside and renamed into place: whoever is killed leaves the old file or the new one. */
-function save({ path, name, stat }: Place, text: string): void {
+function save(folder: Folder, { path, name, stat }: Place, text: string): void {
   const beside = `${path}.${newId()}`
   try {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(beside, text, { flag: 'wx' })
-    if (stat) chmodSync(beside, stat.mode & 0o7777)
-    renameSync(beside, path)
+    makeFolder(folder.path, dirname(path), 0o777)
+    writeDurably(beside, text, stat ? stat.mode & 0o7777 : 0o666 & ~process.umask())
+    try {
+      moveEntry(beside, path)
+    } catch (error) {
+      removeFile(beside)
+      throw error
+    }
   } catch (error) {
-    rmSync(beside, { force: true })
-    throw unusable(name, codeOf(error))
+    throw unusable(name, error instanceof Problem ? 'ENOTDIR' : codeOf(error))
   }
 }

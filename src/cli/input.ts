@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { readNamed } from '../core/files.ts'
 import { Problem } from '../core/problem.ts'
 
 const LARGEST = 16 * 1024 * 1024
@@ -28,14 +28,10 @@ export async function askPerson(question: string): Promise<string | undefined> {
 
 function fromFile(file: string): Buffer {
   try {
-    const descriptor = openSync(file, 'r')
-    try {
-      const { size } = fstatSync(descriptor)
-      if (size > LARGEST) throw tooLarge(file)
-      return readFileSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
+    // The user's own choice: it may be a link, or a pipe that a shell has made.
+    const bytes = readNamed(file, LARGEST + 1, true)
+    if (bytes.length > LARGEST) throw tooLarge(file)
+    return bytes
   } catch (error) {
     if (error instanceof Problem) throw error
     throw new Problem(

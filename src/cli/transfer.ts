@@ -1,5 +1,7 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { moveEntry } from '../core/file-entries.ts'
+import { removeFile, writeDurably } from '../core/files.ts'
 import { Problem } from '../core/problem.ts'
 import { StoreDoor } from '../open.ts'
 import { exportFrom, importInto } from '../transfer.ts'
@@ -84,17 +86,14 @@ async function doorFor(globals: GlobalFlags, { env, cwd }: Surroundings): Promis
 function writeWhole(file: string, text: string): void {
   const draft = `${file}.${process.pid}.tmp`
   try {
-    const descriptor = openSync(draft, 'wx', 0o600)
+    writeDurably(draft, text)
     try {
-      const bytes = Buffer.from(text)
-      for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
+      moveEntry(draft, file)
+    } catch (error) {
+      removeFile(draft)
+      throw error
     }
-    renameSync(draft, file)
   } catch (error) {
-    rmSync(draft, { force: true })
     throw new Problem(
       'bad_input',
       `${file} cannot be written: ${(error as Error).message}`,

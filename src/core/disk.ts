@@ -49,7 +49,7 @@ export function problemFor(error: unknown, path: string): unknown {
 export function leadsOut(path: string): Problem {
   return new Problem(
     'bad_input',
-    `${path} leads out of the workspace`,
+    `${path} leads out of the workspace, or into its repository`,
     'Remove the symbolic link, or make a folder in its place.',
     { file: path },
   )

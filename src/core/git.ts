@@ -1,16 +1,7 @@
 import { execFile } from 'node:child_process'
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  type Stats,
-} from 'node:fs'
+import { accessSync, constants, lstatSync, realpathSync, type Stats } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { readBeginning } from './files.ts'
 import { Problem } from './problem.ts'
 
 /*
@@ -254,17 +245,10 @@ function misleading(path: string, what: string): Problem {
   )
 }
 
-/** The beginning of a regular file that is no link; empty where it is something else or longer than a pointer. */
+/** The text of a file; empty where there is none, or it is longer than a pointer. */
 function readShort(file: string): string {
-  const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    if (!fstatSync(handle).isFile()) return ''
-    const bytes = Buffer.alloc(POINTER_BYTES)
-    const length = readSync(handle, bytes, 0, POINTER_BYTES, 0)
-    return length === POINTER_BYTES ? '' : bytes.toString('utf8', 0, length)
-  } finally {
-    closeSync(handle)
-  }
+  const text = readBeginning(file, POINTER_BYTES, 'anyone') ?? ''
+  return text.length < POINTER_BYTES ? text : ''
 }
 
 function statOf(path: string): Stats | undefined {

@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chownSync,
   closeSync,
   constants,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -13,6 +14,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { realInside } from '../../src/core/boundary.ts'
+import * as entries from '../../src/core/file-entries.ts'
 import * as files from '../../src/core/files.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { scratch } from '../support/scratch.ts'
@@ -36,6 +39,10 @@ const TRAPS: Readonly<Record<string, (trap: string, outside: string) => void>> =
   'link to a device': trap => symlinkSync('/dev/zero', trap),
   pipe: trap => void execFileSync('mkfifo', [trap]),
   folder: trap => mkdirSync(trap),
+  socket: trap => {
+    const listening = `require('net').createServer().listen(${JSON.stringify(trap)}, () => process.kill(process.pid, 9))`
+    spawnSync(process.execPath, ['-e', listening])
+  },
   ...(ROOT ? { device: (trap: string) => void execFileSync('mknod', [trap, 'c', '1', '5']) } : {}),
 }
 
@@ -43,9 +50,12 @@ const TRAPS: Readonly<Record<string, (trap: string, outside: string) => void>> =
 const ON_FILES: Readonly<Record<string, (path: string) => unknown>> = {
   openRegular: path => closeSync(files.openRegular(path, constants.O_RDONLY).descriptor),
   'openRegular to write': path => closeSync(files.openRegular(path, constants.O_WRONLY | constants.O_CREAT).descriptor),
+  readBytes: path => files.readBytes(path, 100),
   readRegular: path => files.readRegular(path, 100),
   readBeginning: path => files.readBeginning(path, 100),
   writeNew: path => files.writeNew(path, 'x'),
+  writeDurably: path => files.writeDurably(path, 'x', 0o666),
+  fillFile: path => files.fillFile(path, 'x', 0o666),
   writeOnce: path => files.writeOnce(path, 'x'),
   replaceFile: path => files.replaceFile(path, 'x'),
   appendFile: path => files.appendFile(path, 'x'),
@@ -81,7 +91,7 @@ describe.each(Object.keys(TRAPS))('a %s', kind => {
     TRAPS[kind]!(trap, outside)
     const code = codeOf(() => ON_FILES[name]!(trap))
     // Making anew says that the name is taken; whatever it is, it is left alone.
-    expect(code).toBe(name === 'writeNew' ? 'EEXIST' : 'untrusted')
+    expect(code).toBe(['writeNew', 'writeDurably'].includes(name) ? 'EEXIST' : 'untrusted')
     untouched(outside)
     expect(readdirSync(root)).toEqual(['trap'])
   })
@@ -93,10 +103,37 @@ describe.each(Object.keys(TRAPS))('a %s', kind => {
     untouched(outside)
   })
 
+  test('is moved itself, and replaced itself', () => {
+    const { root, outside, trap } = stage()
+    TRAPS[kind]!(trap, outside)
+    const before = lstatSync(trap).ino
+    entries.moveEntry(trap, join(root, 'moved'))
+    expect(lstatSync(join(root, 'moved')).ino).toBe(before)
+    writeFileSync(join(root, 'new'), 'new')
+    expect(codeOf(() => entries.moveEntry(join(root, 'new'), join(root, 'moved')))).toBe(
+      kind === 'folder' ? 'EISDIR' : 'done',
+    )
+    untouched(outside)
+  })
+
+  test('keeps its name: nothing is made there', () => {
+    const { root, outside, trap } = stage()
+    TRAPS[kind]!(trap, outside)
+    writeFileSync(join(root, 'file'), 'x')
+    expect(codeOf(() => entries.makeNewFolder(trap))).toBe('EEXIST')
+    expect(codeOf(() => entries.linkFile(join(root, 'file'), trap))).toBe('EEXIST')
+    expect(codeOf(() => entries.makeLink('file', trap))).toBe('EEXIST')
+    if (kind !== 'folder') expect(codeOf(() => entries.removeFolder(trap))).toBe('ENOTDIR')
+    if (kind !== 'folder' && kind !== 'link to a folder') {
+      expect(codeOf(() => entries.syncFolder(trap))).toBe(kind === 'link to nowhere' ? 'ENOENT' : 'ENOTDIR')
+    }
+    untouched(outside)
+  })
+
   test('is taken away itself, and nothing that it leads to', () => {
     const { outside, trap } = stage()
     TRAPS[kind]!(trap, outside)
-    files.removeTree(trap)
+    entries.removeTree(trap)
     untouched(outside)
     expect(readdirSync(join(trap, '..'))).toEqual([])
   })
@@ -106,7 +143,7 @@ test('a tree goes without what its links lead to', () => {
   const { root, outside } = stage()
   mkdirSync(join(root, 'a/b'), { recursive: true })
   symlinkSync(outside, join(root, 'a/b/link'))
-  files.removeTree(join(root, 'a'))
+  entries.removeTree(join(root, 'a'))
   untouched(outside)
   expect(readdirSync(root)).toEqual([])
 })
@@ -123,7 +160,7 @@ test.skipIf(!ROOT)("another user's file is neither read nor written, but where a
   const file = join(root, 'file')
   writeFileSync(file, 'theirs')
   chownSync(file, 12_345, 12_345)
-  for (const name of ['openRegular', 'readRegular', 'readBeginning', 'appendFile'])
+  for (const name of ['openRegular', 'readBytes', 'readRegular', 'readBeginning', 'appendFile', 'fillFile'])
     expect(codeOf(() => ON_FILES[name]!(file))).toBe('untrusted')
   expect(files.readRegular(file, 100, 'anyone')).toBe('theirs')
   process.env['SUDO_UID'] = '12345'
@@ -155,11 +192,64 @@ test('regular files are read within bounds, written, replaced and added to', () 
 
 test('a link inside of the root is followed where that is asked for, and one that leads out is not', () => {
   const { root, outside, trap } = stage()
-  expect(files.realInside(root, trap)).toBeUndefined()
+  expect(realInside(root, trap)).toBeUndefined()
   writeFileSync(join(root, 'real'), '{}')
   symlinkSync('real', join(root, 'inside'))
-  expect(files.realInside(root, join(root, 'inside'))).toBe(files.realInside(root, join(root, 'real')))
+  expect(realInside(root, join(root, 'inside'))).toBe(realInside(root, join(root, 'real')))
   symlinkSync(join(outside, 'precious'), trap)
-  expect(codeOf(() => files.realInside(root, trap))).toBe('untrusted')
+  expect(codeOf(() => realInside(root, trap))).toBe('untrusted')
   expect(codeOf(() => files.makeFolder(root, join(outside, 'x')))).toBe('untrusted')
+})
+
+test('what took the place of a file after it was looked at is not followed and not waited for', () => {
+  for (const kind of ['link to a file', 'link to a device', 'link to nowhere', 'pipe', 'socket', 'folder']) {
+    const { outside, trap } = stage()
+    TRAPS[kind]!(trap, outside)
+    const expected = kind.startsWith('link') ? 'ELOOP' : { pipe: 'done', socket: 'ENXIO', folder: 'EISDIR' }[kind]
+    expect(
+      codeOf(() => expect(files.readLookedAt(trap)).toBe('')),
+      kind,
+    ).toBe(expected)
+  }
+})
+
+test('a file that grows while it is read is read within its bound, or refused', () => {
+  const { root } = stage()
+  const file = join(root, 'file')
+  writeFileSync(file, 'x'.repeat(100))
+  const { descriptor } = files.openRegular(file, constants.O_RDONLY)
+  writeFileSync(file, 'x'.repeat(50_000), { flag: 'a' })
+  expect(files.readUpTo(descriptor, 101)).toHaveLength(101)
+  closeSync(descriptor)
+  expect(codeOf(() => files.readBytes(file, 100))).toBe('untrusted')
+  expect(files.readBytes(file, 50_100)).toHaveLength(50_100)
+})
+
+test('what the user named is read wherever links lead, within a bound, and a pipe is waited for only where that is asked for', () => {
+  const { outside, trap, root } = stage()
+  symlinkSync(join(outside, 'precious'), trap)
+  expect(files.readNamed(trap, 100).toString()).toBe('kept')
+  symlinkSync('/dev/zero', join(root, 'endless'))
+  expect(files.readNamed(join(root, 'endless'), 1000)).toHaveLength(1000)
+  execFileSync('mkfifo', [join(root, 'pipe')])
+  expect(files.readNamed(join(root, 'pipe'), 100)).toHaveLength(0)
+  expect(codeOf(() => files.readNamed(join(root, 'none'), 100))).toBe('ENOENT')
+})
+
+test('a file is durable with the mode that was asked for, or not there', () => {
+  const { root } = stage()
+  const before = process.umask(0o077)
+  try {
+    files.writeDurably(join(root, 'open'), Buffer.from([0xff, 0]), 0o664)
+    files.writeDurably(join(root, 'closed'), 'x')
+    files.writeNew(join(root, 'empty'), '')
+    files.fillFile(join(root, 'empty'), 'filled', 0o640)
+  } finally {
+    process.umask(before)
+  }
+  const modes = ['open', 'closed', 'empty'].map(name => statSync(join(root, name)).mode & 0o777)
+  expect(modes).toEqual([0o664, 0o600, 0o640])
+  expect(readFileSync(join(root, 'empty'), 'utf8')).toBe('filled')
+  expect(codeOf(() => files.writeDurably(join(root, 'none/file'), 'x'))).toBe('ENOENT')
+  expect(readdirSync(root).toSorted()).toEqual(['closed', 'empty', 'open'])
 })

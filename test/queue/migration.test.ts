@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -8,7 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/core/operation.ts'
 import { perform } from '../../src/core/operation.ts'
@@ -346,5 +347,49 @@ describe('the folder', () => {
       hint: expect.stringContaining('above it: coordination'),
     })
     expect(await refusal(root, 'in')).toBeUndefined()
+  })
+})
+
+describe('what was prepared to mislead', () => {
+  const ENTRY = { at: when.toISOString(), by: 'process 4711', what: 'claimed', note: 'moved' }
+  const moving = { 'claimed_20251214T101500_4711_req_0001_x/req_0001_x.4711.md': '# Request #0001: x\n' }
+
+  test('a folder that is a link takes no task', async () => {
+    const root = made(moving)
+    const outside = scratch()
+    symlinkSync(outside, join(root, 'coordination/in_progress'))
+    const step = {
+      kind: 'rename' as const,
+      from: Object.keys(moving)[0]!.split('/')[0]!,
+      to: 'in_progress/req_0001_x',
+      why: '',
+    }
+    expect(() => carryOut(join(root, 'coordination'), step)).toThrow('symbolic link')
+    await migrate(root, true)
+    expect(readdirSync(outside)).toEqual([])
+  })
+
+  test('a pipe or a link in the place of a draft is replaced, and not written to', async () => {
+    for (const plant of [
+      (path: string) => void execFileSync('mkfifo', [path]),
+      (path: string, precious: string) => symlinkSync(precious, path),
+    ]) {
+      const root = made(moving)
+      const precious = join(scratch(), 'precious')
+      writeFileSync(precious, 'kept')
+      const directory = join(root, 'coordination', Object.keys(moving)[0]!, '..')
+      plant(join(directory, '.punchlist-migration.tmp'), precious)
+      const log = {
+        kind: 'log' as const,
+        from: 'x',
+        to: `${basename(directory)}/execution_log.md`,
+        why: '',
+        entry: ENTRY,
+      }
+      carryOut(join(root, 'coordination'), log)
+      expect(readFileSync(precious, 'utf8')).toBe('kept')
+      expect(readFileSync(join(directory, 'execution_log.md'), 'utf8')).toContain('moved')
+      expect(readdirSync(directory)).not.toContain('.punchlist-migration.tmp')
+    }
   })
 })

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { lutimesSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { refusal } from '../support/cli.ts'
@@ -74,6 +75,38 @@ describe('what cannot be done is refused, and nothing is written', () => {
       expect(treeOf(home)).toEqual({})
       expect(Object.keys(tree()).some(path => path.endsWith('SKILL.md'))).toBe(false)
     }
+  })
+
+  test("a link that leads into the repository's own folder", async () => {
+    for (const link of ['.claude', '.claude/skills']) {
+      const { cwd, around, tree } = place()
+      mkdirSync(join(cwd, '.git/hooks'), { recursive: true })
+      mkdirSync(join(cwd, dirname(link)), { recursive: true })
+      symlinkSync(join(cwd, '.git/hooks'), join(cwd, link))
+      const before = tree()
+      expect(await refusal(['init', 'claude-code'], around), link).toMatchObject({ code: 'bad_input' })
+      expect(tree()).toEqual(before)
+    }
+  })
+
+  test('a pipe in place of a file, at once', async () => {
+    const { cwd, around } = place()
+    execFileSync('mkfifo', [join(cwd, '.mcp.json')])
+    expect(await refusal(['init', 'claude-code'], around)).toMatchObject({ code: 'unreadable_file' })
+    expect(readdirSync(cwd).toSorted()).toEqual(['.git', '.mcp.json'])
+  })
+
+  test('what lies in the place of a prepared file is not written through', async () => {
+    const { cwd, init } = place()
+    const precious = join(scratch(), 'precious')
+    writeFileSync(precious, 'kept')
+    const prepared = join(cwd, '.claude/.settings.json.punchlist-new')
+    mkdirSync(dirname(prepared))
+    symlinkSync(precious, prepared)
+    lutimesSync(prepared, 1, 1)
+    await init('claude-code')
+    expect(readFileSync(precious, 'utf8')).toBe('kept')
+    expect(readdirSync(dirname(prepared))).not.toContain('.settings.json.punchlist-new')
   })
 
   test('but one that stays in it is followed, and stays a link', async () => {

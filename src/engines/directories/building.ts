@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync, renameSync } from 'node:fs'
-import { removeTree } from '../../core/files.ts'
+import { lstatSync } from 'node:fs'
+import { makeNewFolder, moveEntry, removeTree } from '../../core/file-entries.ts'
 import type { Kind, Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
@@ -30,7 +30,7 @@ export function build(
   const name = formOf(kind).name({ ...fields, id })
   const { pid, start, boot } = thisProcess()
   const path = desk.root.own('new', `${name}~${pid}.${start}.${boot}.${++count}`)
-  guarded(path, () => mkdirSync(path, { mode: 0o700 }))
+  guarded(path, () => makeNewFolder(path))
   fillDirectory(kind, path, name, texts)
   const read = readDirectory(kind, path, name)
   if (!read || 'message' in read) {
@@ -55,7 +55,7 @@ export function appear(desk: Desk, built: readonly Built[]): void {
     }
     for (const one of built) {
       const to = desk.root.status(one.status, one.name)
-      guarded(one.path, () => renameSync(one.path, to), to)
+      guarded(one.path, () => moveEntry(one.path, to), to)
       shown.push(one)
     }
     for (const status of folders) syncFolder(desk.root.status(status))
@@ -70,7 +70,7 @@ export function appear(desk: Desk, built: readonly Built[]): void {
 /** Takes away what has just been put down. Whoever has claimed it meanwhile may keep it. */
 export function disappear(desk: Desk, built: readonly Built[]): void {
   for (const { status, name, path } of built) {
-    unless(['ENOENT'], path, () => renameSync(desk.root.status(status, name), path))
+    unless(['ENOENT'], path, () => moveEntry(desk.root.status(status, name), path))
     removeTree(path)
   }
 }

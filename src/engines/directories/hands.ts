@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, renameSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { codeOf } from '../../core/disk.ts'
+import { moveEntry } from '../../core/file-entries.ts'
 import { isGone, isThisProcess, thisProcess, type Worker } from '../../core/process.ts'
 import { inTheWay, problemFor, unless } from './problems.ts'
 import { QUIETLY, type Root } from './root.ts'
@@ -50,7 +51,7 @@ export class Hands {
     const to = this.root.status(status, held.name)
     if (lstatSync(to, QUIETLY)) throw inTheWay(held.name, held.origin, status)
     try {
-      renameSync(held.path, to)
+      moveEntry(held.path, to)
     } catch (error) {
       throw ['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))
         ? inTheWay(held.name, held.origin, status)
@@ -93,7 +94,7 @@ export class Hands {
     const { pid, start, boot } = thisProcess()
     const path = this.root.own('private', `${name}~${origin}~${pid}.${start}.${boot}.${++this.count}`)
     try {
-      renameSync(from, path)
+      moveEntry(from, path)
     } catch (error) {
       // It may also be our own folder that is missing.
       if (codeOf(error) === 'ENOENT' && !lstatSync(from, QUIETLY)) return undefined

@@ -1,8 +1,9 @@
-import { lstatSync, symlinkSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { pause } from '../../core/clock.ts'
 import { codeOf } from '../../core/disk.ts'
 import type { Note } from '../../core/event.ts'
+import { makeLink } from '../../core/file-entries.ts'
 import { whyNot } from '../../core/keeping.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
@@ -244,7 +245,7 @@ export function linkFromParent(desk: Desk, kind: Kind, item: Item, name: string)
 
 function link(target: string, path: string): true {
   try {
-    symlinkSync(target, path)
+    makeLink(target, path)
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
   }

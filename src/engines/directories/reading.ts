@@ -1,8 +1,10 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs'
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../core/disk.ts'
+import { readBytes as readRegularBytes } from '../../core/files.ts'
 import type { Complaint, DirectoryForm, Entry, Evidence, Item, Kind } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
+import { Problem } from '../../core/problem.ts'
 import { LONGEST_NAME } from './hands.ts'
 import { problemFor, unless } from './problems.ts'
 import { QUIETLY } from './root.ts'
@@ -123,25 +125,19 @@ export function readText(path: string): string | Complaint | undefined {
 }
 
 export function readBytes(path: string): Buffer | Complaint | undefined {
-  let descriptor: number
   try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    return readRegularBytes(path, LARGEST, 'anyone')
   } catch (error) {
+    if (error instanceof Problem) return { line: 1, message: complaintOf(error) }
     const code = codeOf(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    if (code === 'ELOOP') return { line: 1, message: 'is a symbolic link' }
-    if (code === 'ENXIO') return { line: 1, message: 'is not a regular file' }
+    if (code === 'ENOTDIR') return undefined
     if (code === 'EACCES' || code === 'EPERM') return { line: 1, message: `cannot be read: ${code}` }
     throw problemFor(error, path)
   }
-  try {
-    const stats = fstatSync(descriptor)
-    if (!stats.isFile()) return { line: 1, message: 'is not a regular file' }
-    if (stats.size > LARGEST) return { line: 1, message: `is larger than ${LARGEST / 1024} KiB` }
-    return readFileSync(descriptor)
-  } catch (error) {
-    throw problemFor(error, path)
-  } finally {
-    closeSync(descriptor)
-  }
+}
+
+function complaintOf({ details }: Problem): string {
+  const { what } = details as { what?: string }
+  if (what === 'a symbolic link') return 'is a symbolic link'
+  return what?.startsWith('larger') ? `is larger than ${LARGEST / 1024} KiB` : 'is not a regular file'
 }

@@ -1,8 +1,9 @@
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pause } from '../../core/clock.ts'
 import type { Note } from '../../core/event.ts'
-import { readRegular, refuseOtherThanFolder, writeNew } from '../../core/files.ts'
+import { makeNewFolder, moveEntry, removeFolder } from '../../core/file-entries.ts'
+import { readRegular, refuseOtherThanFolder, removeFile, writeNew } from '../../core/files.ts'
 import { Problem } from '../../core/problem.ts'
 import { type Lease, leaseText, overwriteLease, type ReadLease, readLease } from './lease.ts'
 import { guarded, unless } from './problems.ts'
@@ -42,14 +43,14 @@ export class Records {
   /** Takes an id for good; false where somebody has it. */
   reserve(id: string): boolean {
     const path = this.root.own('tasks', id)
-    return unless(['EEXIST'], path, () => (mkdirSync(path, { mode: 0o700 }), true)) ?? false
+    return unless(['EEXIST'], path, () => (makeNewFolder(path), true)) ?? false
   }
 
   /** Gives up an id that was taken for an item which was not made after all. */
   giveUp(id: string): void {
     const path = this.folder(id)
-    unless(['ENOENT'], path, () => unlinkSync(join(path, 'added')))
-    unless(['ENOENT', 'ENOTEMPTY'], path, () => rmdirSync(path))
+    guarded(path, () => removeFile(join(path, 'added')))
+    unless(['ENOENT', 'ENOTEMPTY'], path, () => removeFolder(path))
   }
 
   isReserved(id: string): boolean {
@@ -108,20 +109,20 @@ export class Records {
   /** Takes away a lease that nobody was told of. */
   undo(id: string, token: number): void {
     const path = this.path(id, { what: 'lease', token })
-    unless(['ENOENT'], path, () => unlinkSync(path))
+    guarded(path, () => removeFile(path))
   }
 
   /** Ends a claim: this decides what becomes of the item. False where the lease is not there. */
   end(id: string, token: number, to: string): boolean {
     const from = this.path(id, { what: 'lease', token })
-    const ended = () => (renameSync(from, this.path(id, { what: to, token })), true)
+    const ended = () => (moveEntry(from, this.path(id, { what: to, token })), true)
     return unless(['ENOENT'], from, ended) ?? false
   }
 
   /** Takes that back, which only happens to a lease that was renewed while somebody took it for lapsed. */
   resume(id: string, token: number, to: string): void {
     const from = this.path(id, { what: to, token })
-    unless(['ENOENT'], from, () => renameSync(from, this.path(id, { what: 'lease', token })))
+    unless(['ENOENT'], from, () => moveEntry(from, this.path(id, { what: 'lease', token })))
   }
 
   /** Writes over a lease in place. It counts only if the file is still the lease afterwards: somebody may have ended it. */

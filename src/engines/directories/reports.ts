@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, renameSync, unlinkSync } from 'node:fs'
-import { readRegular } from '../../core/files.ts'
+import { lstatSync, readdirSync } from 'node:fs'
+import { moveEntry } from '../../core/file-entries.ts'
+import { readRegular, removeFile } from '../../core/files.ts'
 import type { Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
@@ -37,9 +38,9 @@ export class Reports {
     const whole = { ...report, worker: thisProcess() }
     const draft = drafted(this.root, JSON.stringify(whole))
     try {
-      guarded(this.path(whole), () => renameSync(draft, this.path(whole)))
+      guarded(this.path(whole), () => moveEntry(draft, this.path(whole)))
     } finally {
-      unless(['ENOENT'], draft, () => unlinkSync(draft))
+      guarded(draft, () => removeFile(draft))
     }
     syncFolder(this.root.own('reports'))
     return whole
@@ -51,7 +52,7 @@ export class Reports {
 
   remove(key: Pick<Report, 'id' | 'token' | 'to'>): void {
     const path = this.path(key)
-    unless(['ENOENT'], path, () => unlinkSync(path))
+    guarded(path, () => removeFile(path))
   }
 
   all(): Report[] {

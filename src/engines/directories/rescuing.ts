@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { removeTree } from '../../core/files.ts'
+import { removeTree } from '../../core/file-entries.ts'
 import type { Kind } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
 import { isGone } from '../../core/process.ts'

@@ -1,7 +1,9 @@
-import { closeSync, existsSync, fsyncSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
-import { join, sep } from 'node:path'
+import { existsSync, lstatSync, type Stats, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isInside, staysInside } from '../../core/boundary.ts'
 import { leadsOut } from '../../core/disk.ts'
-import { makeFolder, openFolder, refuseOtherThanFolder, writeOnce } from '../../core/files.ts'
+import { makeNamedFolder, makeNewFolder, syncFolder as syncEntries } from '../../core/file-entries.ts'
+import { makeFolder, refuseOtherThanFolder, writeOnce } from '../../core/files.ts'
 import type { Kind } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
 import { guarded, unless } from './problems.ts'
@@ -19,6 +21,7 @@ export class Root {
   private readonly kind: Kind
   private made = false
   private looked = false
+  private bounded = false
 
   /** `workspace`: nothing that is read or written lies outside of it. */
   constructor(top: string, workspace: string, kind: Kind) {
@@ -43,9 +46,11 @@ export class Root {
     return 'id' in named && named.id === id && !name.includes('/')
   }
 
-  /** Whether there is a queue at all. */
+  /** Whether there is a queue at all. Throws where it lies outside of the workspace. */
   get isThere(): boolean {
-    return existsSync(this.top)
+    if (!existsSync(this.top)) return false
+    this.refuseOutside()
+    return true
   }
 
   /** Whether we have made, or seen, every folder there has to be. */
@@ -68,8 +73,8 @@ export class Root {
   /** Makes every folder there has to be. */
   make(): void {
     if (this.made) return
-    this.makeOne(this.top)
-    if (!this.isInside(this.top)) throw leadsOut(this.top)
+    if (!existsSync(this.top)) this.makeTop()
+    this.refuseOutside()
     for (const status of this.kind.directory!.folders) this.makeOne(this.status(status))
     const ours = join(this.top, '.punchlist')
     this.refuseLinked()
@@ -113,33 +118,32 @@ export class Root {
   }
 
   private followed(path: string): Stats {
-    const inside = unless(['ENOENT', 'ELOOP'], path, () => this.isInside(path))
+    const inside = unless(['ENOENT', 'ELOOP'], path, () => isInside(this.workspace, path))
     if (!inside) throw leadsOut(path)
-    return lstatSync(realpathSync(path))
+    return statSync(path)
   }
 
-  private isInside(path: string): boolean {
-    const real = realpathSync(path)
-    const root = realpathSync(this.workspace)
-    return real === root || real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)
+  /** Looked at once: every path of ours begins with it. */
+  private refuseOutside(): void {
+    if (this.bounded) return
+    if (!guarded(this.top, () => isInside(this.workspace, this.top))) throw leadsOut(this.top)
+    this.bounded = true
+  }
+
+  private makeTop(): void {
+    if (!staysInside(this.workspace, this.top)) throw leadsOut(this.top)
+    guarded(this.top, () => makeNamedFolder(this.top, 0o700))
   }
 
   private makeOne(path: string): void {
     if (lstatSync(path, QUIETLY)?.isDirectory()) return
-    const fresh = unless(['EEXIST'], path, () => mkdirSync(path, { recursive: path === this.top, mode: 0o700 }) ?? path)
-    if (fresh === undefined && lstatSync(path).isSymbolicLink() && !this.isInside(path)) throw leadsOut(path)
+    const fresh = unless(['EEXIST'], path, () => (makeNewFolder(path), true))
+    if (!fresh && lstatSync(path).isSymbolicLink()) this.followed(path)
   }
 }
 
 export function syncFolder(folder: string): void {
-  guarded(folder, () => {
-    const descriptor = openFolder(folder)
-    try {
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-  })
+  guarded(folder, () => syncEntries(folder))
 }
 
 export const QUIETLY = { throwIfNoEntry: false } as const

@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, renameSync, watch } from 'node:fs'
+import { lstatSync, readdirSync, watch } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { sinceBoot, thisBoot } from '../../core/clock.ts'
 import type { Event, Note } from '../../core/event.ts'
+import { moveEntry } from '../../core/file-entries.ts'
 import { makeFolder } from '../../core/files.ts'
 import { activeStatuses, ofLists, stands, unlessTooLate, whyNot } from '../../core/keeping.ts'
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
@@ -253,7 +254,7 @@ export class DirectoryStore implements Store {
         from,
         () => {
           makeFolder(this.root, dirname(to))
-          renameSync(from, to)
+          moveEntry(from, to)
         },
         to,
       )

@@ -1,18 +1,8 @@
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { changedUnderHand, codeOf, LINKLESS } from '../../core/disk.ts'
-import { refuseOtherThanFolder } from '../../core/files.ts'
+import { linkFile, moveEntry } from '../../core/file-entries.ts'
+import { makeFolder, refuseOtherThanFolder, removeFile, writeDurably, writeNew } from '../../core/files.ts'
 import type { Kind, Texts } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
 import { thisProcess } from '../../core/process.ts'
@@ -26,34 +16,19 @@ let count = 0
 export function drafted(root: Root, bytes: string | Buffer): string {
   const { pid, start, boot } = thisProcess()
   const path = root.own('new', `text~${pid}.${start}.${boot}.${++count}`)
-  guarded(path, () => writeNew(path, bytes))
+  guarded(path, () => writeDurably(path, bytes))
   return path
-}
-
-function writeNew(path: string, text: string | Buffer, settled = true): void {
-  const descriptor = openSync(
-    path,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-    0o600,
-  )
-  try {
-    const bytes = Buffer.from(text as string)
-    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
-    if (settled) fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 /** An empty file; it may be there already. */
 export function touchFlag(directory: string, name: string): void {
   const path = join(directory, name)
-  unless(['EEXIST'], path, () => closeSync(openSync(path, 'wx', 0o600)))
+  unless(['EEXIST'], path, () => writeNew(path, ''))
 }
 
 /** Takes away empty files that told of a claim. */
 export function removeFlags(directory: string, names: readonly string[]): void {
-  for (const name of names) unless(['ENOENT'], join(directory, name), () => unlinkSync(join(directory, name)))
+  for (const name of names) guarded(join(directory, name), () => removeFile(join(directory, name)))
 }
 
 /** Whether there is a flag of the same meaning, from whatever time. */
@@ -106,24 +81,24 @@ function putOne(
   const draft = drafted(root, content)
   try {
     if (isNew) placeNew(draft, path)
-    else renameSync(draft, path)
+    else moveEntry(draft, path)
   } catch (error) {
     if (codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOENT') throw changedUnderHand(path)
     throw problemFor(error, path)
   } finally {
-    unless(['ENOENT'], draft, () => unlinkSync(draft))
+    guarded(draft, () => removeFile(draft))
   }
-  undo.push(() => (isNew ? unlinkSync(path) : putOne(root, path, there as string, undefined, [])))
+  undo.push(() => void (isNew ? removeFile(path) : putOne(root, path, there as string, undefined, [])))
 }
 
 /** Only if nobody has the name. */
 function placeNew(draft: string, path: string): void {
   try {
-    linkSync(draft, path)
+    linkFile(draft, path)
   } catch (error) {
     // Some file systems have no links; there a name that is free is taken by renaming.
     if (!LINKLESS.has(codeOf(error)) || lstatSync(path, QUIETLY)) throw error
-    renameSync(draft, path)
+    moveEntry(draft, path)
   }
 }
 
@@ -132,8 +107,9 @@ export function fillDirectory(kind: Kind, directory: string, name: string, texts
   for (const [text, content] of Object.entries(texts)) {
     const path = join(directory, checked(fileOf(kind, name, text)))
     guarded(path, () => {
-      if (dirname(path) !== directory) mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      writeNew(path, bytesOf(content), content !== '')
+      if (dirname(path) !== directory) makeFolder(directory, dirname(path))
+      if (content === '') writeNew(path, '')
+      else writeDurably(path, bytesOf(content))
     })
   }
 }

@@ -1,10 +1,13 @@
-import { readdirSync, renameSync, type Stats, unlinkSync } from 'node:fs'
+import { readdirSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { boundOf } from '../../core/boundary.ts'
 import { codeOf, leadsOut, problemFor } from '../../core/disk.ts'
+import { moveEntry } from '../../core/file-entries.ts'
+import { removeFile, writeDurably } from '../../core/files.ts'
 import { Problem } from '../../core/problem.ts'
 import { readText, statsAt } from './reading.ts'
 import { Tree } from './tree.ts'
-import { syncFolder, writeDown } from './writing.ts'
+import { syncFolder } from './writing.ts'
 
 /** A summary of two hundred workers with fifty decisions each has one and a half mebibytes. */
 const LARGEST = 8 * 1024 * 1024
@@ -19,9 +22,9 @@ const DRAFT = /^\.punchlist-[\w-]+-document\.tmp$/
 export class Documents {
   private readonly tree: Tree
 
-  /** `work`: the folder of all of them, below the workspace `root`, which nothing may lead out of. */
+  /** `work`: the folder of all of them, as it is reached from the workspace `root`; nothing may lead out of either. */
   constructor(root: string, work: string) {
-    this.tree = new Tree(join(root, work), root)
+    this.tree = new Tree(join(root, work), boundOf(root, work))
   }
 
   /** The text of a document; undefined where there is none. */
@@ -45,9 +48,9 @@ export class Documents {
       const draft = draftIn(folder)
       try {
         const mode = (refuseStrange(file)?.mode ?? 0o600) & 0o7777
-        writeDown(draft, text, mode)
+        writeDurably(draft, text, mode)
         refuseStrange(file)
-        renameSync(draft, file)
+        moveEntry(draft, file)
         syncFolder(folder)
         return
       } catch (error) {
@@ -65,7 +68,7 @@ export class Documents {
       if (!this.tree.isReachable(folder)) throw leadsOut(this.tree.path(folder))
       const draft = draftIn(existing(this.tree.path(folder)))
       try {
-        writeDown(draft, ' '.repeat(4096), 0o600)
+        writeDurably(draft, ' '.repeat(4096), 0o600)
       } finally {
         remove(draft)
       }
@@ -124,7 +127,7 @@ function tidyUp(folder: string): void {
 
 function remove(file: string): void {
   try {
-    unlinkSync(file)
+    removeFile(file)
   } catch {
     // Not there, or not to be had: named by `punchlist doctor`.
   }

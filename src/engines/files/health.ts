@@ -1,4 +1,4 @@
-import { unlinkSync } from 'node:fs'
+import { removeFile } from '../../core/files.ts'
 import type { Kind } from '../../core/kind.ts'
 import type { Ledger } from '../../core/ledger.ts'
 import type { Finding, Unreadable } from '../../core/store.ts'
@@ -29,7 +29,7 @@ export function leftovers(ledger: Ledger, tree: Tree, kind: Kind, mend: boolean)
   // Nobody writes an item while we hold the lock: what is there now, nobody needs.
   return ledger.together(() => {
     const left = all()
-    if (mend) for (const path of left) unlinkSync(path)
+    if (mend) for (const path of left) removeFile(path)
     return left
   })
 }

@@ -1,5 +1,6 @@
-import { constants, lstatSync, readFileSync, type Stats } from 'node:fs'
+import { lstatSync, type Stats } from 'node:fs'
 import { problemFor } from '../../core/disk.ts'
+import { readBytes, readLookedAt } from '../../core/files.ts'
 import type { Complaint, Content } from '../../core/kind.ts'
 
 /** A todo of a megabyte is a mistake; and what is read is kept in memory. */
@@ -26,8 +27,7 @@ export interface Look {
  * waits for the other end of a pipe. Undefined when nothing is there.
  *
  * Looked at before it is read: a file that changes in between has other stats at
- * the next look. Node reads a whole file as text in one call, which takes half
- * the time of opening, measuring, reading and closing it.
+ * the next look.
  */
 export function readText(path: string, largest = LARGEST): Look | (Complaint & { readonly stats: Stats }) | undefined {
   const stats = statsAt(path)
@@ -35,10 +35,10 @@ export function readText(path: string, largest = LARGEST): Look | (Complaint & {
   const why = unfit(stats, largest)
   if (why !== undefined) return { stats, line: 1, message: why }
   try {
-    const text = readFileSync(path, AS_TEXT)
+    const text = readLookedAt(path)
     // Only a text with replacements in it can have come from something else than UTF-8.
     const odd = text.indexOf('\uFFFD')
-    if (odd === -1 || Buffer.from(text).equals(readFileSync(path, AS_BYTES))) return { stats, text }
+    if (odd === -1 || isUtf8(path, text, largest)) return { stats, text }
     return { stats, line: text.slice(0, odd).split('\n').length, message: 'is not UTF-8' }
   } catch (error) {
     const code = codeOf(error)
@@ -92,10 +92,12 @@ export function isSame(one: Stats, other: Stats): boolean {
 
 const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 const QUIETLY = { throwIfNoEntry: false } as const
-// Numbers are taken as they are, whatever the types say.
-const flag = (constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK) as unknown as string
-const AS_TEXT = { encoding: 'utf8', flag } as const
-const AS_BYTES = { flag } as const
+
+/** Whether a text with replacements in it is what the file holds. */
+function isUtf8(path: string, text: string, largest: number): boolean {
+  const bytes = readBytes(path, largest, 'anyone')
+  return bytes !== undefined && Buffer.from(text).equals(bytes)
+}
 
 function unfit(stats: Stats, largest: number): string | undefined {
   if (stats.isSymbolicLink()) return 'is a symbolic link'

@@ -1,7 +1,8 @@
-import { mkdirSync, renameSync, rmdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { problemFor } from '../../core/disk.ts'
 import type { Note } from '../../core/event.ts'
+import { moveEntry, removeFolder } from '../../core/file-entries.ts'
+import { makeFolder } from '../../core/files.ts'
 import { ofLists } from '../../core/keeping.ts'
 import type { Kind } from '../../core/kind.ts'
 import type { Ledger } from '../../core/ledger.ts'
@@ -38,7 +39,7 @@ export function removeLists(
         to: join(trash, relative(top, path)),
       }))
     if (moves.length === 0) return { count: items.length, to: null }
-    moveAll(moves)
+    moveAll(root, moves)
     for (const { folder } of places) removeEmpty(tree, folder, top)
     return { count: items.length, to: relative(root, trash) }
   })
@@ -71,15 +72,15 @@ interface Step {
 }
 
 /** All of them, or none. */
-function moveAll(moves: readonly Step[]): void {
+function moveAll(root: string, moves: readonly Step[]): void {
   const done: Step[] = []
   for (const { from, to } of moves) {
     try {
-      mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
-      renameSync(from, to)
+      makeFolder(root, dirname(to))
+      moveEntry(from, to)
       done.push({ from, to })
     } catch (error) {
-      for (const step of done.toReversed()) renameSync(step.to, step.from)
+      for (const step of done.toReversed()) moveEntry(step.to, step.from)
       throw problemFor(error, from)
     }
   }
@@ -89,7 +90,7 @@ function moveAll(moves: readonly Step[]): void {
 function removeEmpty(tree: Tree, folder: string, top: string): void {
   for (let path = folder; path === top || path.startsWith(`${top}/`); path = dirname(path)) {
     try {
-      rmdirSync(tree.path(path))
+      removeFolder(tree.path(path))
     } catch {
       // Somebody has something there.
     }

@@ -1,6 +1,8 @@
-import { lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
+import { isInside } from '../../core/boundary.ts'
 import { codeOf, leadsOut, problemFor } from '../../core/disk.ts'
+import { makeNamedFolder, makeNewFolder } from '../../core/file-entries.ts'
 import type { FileForm, Kind } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
@@ -107,7 +109,7 @@ export class Tree {
   make(folder: string): void {
     const way = this.wayTo(folder)
     for (const path of way) this.makeOne(path)
-    if (!this.isInside(way.at(-1)!)) throw leadsOut(way.at(-1)!)
+    if (!isInside(this.root, way.at(-1)!)) throw leadsOut(way.at(-1)!)
   }
 
   /** Whether nothing on the way to a folder leads out of the workspace. */
@@ -123,12 +125,6 @@ export class Tree {
     return true
   }
 
-  isInside(path: string): boolean {
-    const real = realpathSync(path)
-    const root = realpathSync(this.root)
-    return real === root || real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)
-  }
-
   /** Every folder between the workspace and this one, which is the last. */
   private wayTo(folder: string): string[] {
     const way: string[] = []
@@ -140,7 +136,9 @@ export class Tree {
 
   private makeOne(path: string): void {
     try {
-      mkdirSync(path, { mode: 0o700 })
+      // Of a folder outside, which is the boundary itself, its parents need not be there either.
+      if (path === this.root) makeNamedFolder(path, 0o700)
+      else makeNewFolder(path)
       syncFolder(join(path, '..'))
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw problemFor(error, path)
@@ -198,7 +196,7 @@ export class Tree {
 
   private leadsInside(path: string): boolean {
     try {
-      return this.isInside(path)
+      return isInside(this.root, path)
     } catch {
       // A link to nowhere, or to itself.
       return false

@@ -1,18 +1,8 @@
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  type Stats,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { lstatSync, type Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { changedUnderHand, codeOf, LINKLESS, problemFor } from '../../core/disk.ts'
+import { linkFile, moveEntry, syncFolder as syncEntries } from '../../core/file-entries.ts'
+import { removeFile, writeDurably } from '../../core/files.ts'
 import { Problem } from '../../core/problem.ts'
 import { isSame } from './reading.ts'
 
@@ -34,17 +24,17 @@ export class Writing {
     const draft = this.draft(path, text, 0o600)
     guarded(path, () => {
       try {
-        linkSync(draft, path)
+        linkFile(draft, path)
       } catch (error) {
         // Some file systems have no links; there a name that is free is taken by renaming.
         if (!LINKLESS.has(codeOf(error)) || lstatSync(path, { throwIfNoEntry: false })) throw error
-        renameSync(draft, path)
+        moveEntry(draft, path)
       }
     })
-    this.undo.push(() => unlinkSync(path))
+    this.undo.push(() => removeFile(path))
     this.folders.add(dirname(path))
     // Taking away one of a file's names changes its ctime: before it is looked at, not afterwards.
-    quietly(() => unlinkSync(draft))
+    quietly(() => removeFile(draft))
     return lstatSync(path)
   }
 
@@ -58,16 +48,16 @@ export class Writing {
     const old = this.name(path, 'old')
     guarded(path, () => {
       try {
-        linkSync(path, old)
+        linkFile(path, old)
         this.temporary.push(old)
       } catch (error) {
         if (codeOf(error) === 'ENOENT') throw changedUnderHand(path)
         if (!LINKLESS.has(codeOf(error))) throw error
       }
       if (!isSame(lstatSync(path), seen)) throw changedUnderHand(path)
-      renameSync(draft, path)
+      moveEntry(draft, path)
       const { ino } = lstatSync(path)
-      this.undo.push(() => lstatSync(path).ino === ino && renameSync(old, path))
+      this.undo.push(() => lstatSync(path).ino === ino && moveEntry(old, path))
       // Written in place until the very last moment: the old one comes back then.
       const late = lstatSync(old, { throwIfNoEntry: false })
       if (late && !isSame(late, seen)) throw changedUnderHand(path)
@@ -84,12 +74,12 @@ export class Writing {
   /** Ends it, with everything as it is now or as it was before. */
   end(succeeded: boolean): void {
     if (!succeeded) for (const step of this.undo.toReversed()) quietly(step)
-    for (const path of this.temporary) quietly(() => unlinkSync(path))
+    for (const path of this.temporary) quietly(() => removeFile(path))
   }
 
   private draft(path: string, text: string, mode: number): string {
     const draft = this.name(path, 'new')
-    guarded(path, () => writeDown(draft, text, mode))
+    guarded(path, () => writeDurably(draft, text, mode))
     this.temporary.push(draft)
     return draft
   }
@@ -107,32 +97,9 @@ export function isUnfinished(name: string): boolean {
   return UNFINISHED.test(name)
 }
 
-/** Makes a file that must not be there yet, and sees to it that its text is on the disk; or there is no file. */
-export function writeDown(path: string, text: string, mode: number): void {
-  const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
-  try {
-    // What the process's mask took away.
-    fchmodSync(descriptor, mode)
-    const bytes = Buffer.from(text)
-    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
-    fsyncSync(descriptor)
-  } catch (error) {
-    quietly(() => unlinkSync(path))
-    throw error
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
+/** Syncs a folder; what the file system has against it is a problem. */
 export function syncFolder(folder: string): void {
-  guarded(folder, () => {
-    const descriptor = openSync(folder, constants.O_RDONLY)
-    try {
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-  })
+  guarded(folder, () => syncEntries(folder))
 }
 
 function guarded<T>(path: string, work: () => T): T {

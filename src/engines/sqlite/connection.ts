@@ -1,6 +1,7 @@
-import { closeSync, constants, mkdirSync } from 'node:fs'
+import { closeSync, constants } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { makeNamedFolder } from '../../core/file-entries.ts'
 import {
   makeFolder,
   makePrivate,
@@ -212,11 +213,11 @@ function prepareFile(path: string): void {
   refuseNetwork(folder)
   const ours = basename(folder) === '.punchlist'
   if (ours) {
-    mkdirSync(dirname(folder), { recursive: true })
+    makeNamedFolder(dirname(folder))
     makeFolder(dirname(folder), folder)
     makePrivate(folder)
     writeOnce(join(folder, '.gitignore'), '*\n', 0o644)
-  } else mkdirSync(folder, { recursive: true })
+  } else makeNamedFolder(folder)
   // SQLite gives -wal and -shm the permissions of the file itself.
   closeSync(openRegular(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT).descriptor)
 }

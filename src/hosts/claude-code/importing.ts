@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { readRegular } from '../../core/files.ts'
 import type { Caller } from '../../core/operation.ts'
 import { Problem } from '../../core/problem.ts'
 import { planItem } from '../../plans/record.ts'
@@ -7,6 +8,8 @@ import type { HostTask } from '../event.ts'
 import { mirror } from '../mirroring.ts'
 import { record, text } from '../reading.ts'
 import { claudeCode, STATUSES } from './hook.ts'
+
+const LARGEST = 16 * 1024 * 1024
 
 interface SessionTasks {
   readonly session: string
@@ -82,7 +85,7 @@ function taskIn(file: string): HostTask[] {
 
 function parsed(file: string): Readonly<Record<string, unknown>> {
   try {
-    return record(JSON.parse(readFileSync(file, 'utf8')))
+    return record(JSON.parse(readRegular(file, LARGEST, 'anyone') ?? ''))
   } catch (error) {
     throw new Problem(
       'unreadable_file',

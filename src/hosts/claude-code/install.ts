@@ -38,8 +38,11 @@ export const claudeCodeWiring: Wiring = {
   },
   after:
     'Claude Code asks once whether it may start the server of a project; claude -p needs --allowedTools mcp__punchlist.',
-  hasPlugin: at => hasPluginIn(settingsFiles(at)),
-  hindrances: async where => [...switchedOff(settingsFiles(where), ['disableAllHooks'], true), ...untrusted(where)],
+  hasPlugin: at => hasPluginIn(settingsFiles(at), at.root),
+  hindrances: async where => [
+    ...switchedOff(settingsFiles(where), ['disableAllHooks'], true, where.root),
+    ...untrusted(where),
+  ],
 }
 
 const EVENTS = {
@@ -63,7 +66,7 @@ function settingsFiles({ root, home, env }: Omit<Where, 'level'>): string[] {
 
 /** Hooks and server of such a folder are run in `claude -p` all the same; what its settings allow is not. */
 function untrusted({ level, root, home, env }: Where): Hindrance[] {
-  const own = documentIn(join(env['CLAUDE_CONFIG_DIR'] || home, '.claude.json'))
+  const own = documentIn(join(env['CLAUDE_CONFIG_DIR'] || home, '.claude.json'), root)
   if (level === 'user' || inside(own, ['projects', realpathSync(root), 'hasTrustDialogAccepted']) === true) return []
   return [{ detail: 'the folder is not trusted yet: claude -p needs --allowedTools mcp__punchlist', hint: '' }]
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readNamed } from '../../core/files.ts'
 import { isOurHook } from '../install/command.ts'
 import type { Hindrance, Where } from '../install/host.ts'
 import { programOutside } from '../install/path.ts'
@@ -57,9 +57,12 @@ export function hasPlugin(at: Omit<Where, 'level'>): boolean {
   return [...settingsOf(at)].some(([key, value]) => /^plugins\.punchlist@[^.]*\.enabled$/.test(key) && value === true)
 }
 
+const LARGEST = 16 * 1024 * 1024
+
 function settingsOf({ env, home }: Omit<Where, 'level'>): Map<string, unknown> {
   try {
-    const found = readToml(readFileSync(join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml'), 'utf8'))
+    const file = join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml')
+    const found = readToml(readNamed(file, LARGEST).toString('utf8'))
     return new Map(found.filter(({ kind }) => kind === 'key').map(({ path, value }) => [path.join('.'), value]))
   } catch {
     return new Map()

@@ -45,8 +45,8 @@ export const copilotWiring: Wiring = {
     ]
   },
   after: 'Copilot CLI loads the hooks of a project only in a folder that you trust.',
-  hasPlugin: at => hasPluginIn(settingsFiles(at)),
-  hindrances: async where => switchedOff(settingsFiles(where), ['disableAllHooks'], true),
+  hasPlugin: at => hasPluginIn(settingsFiles(at), at.root),
+  hindrances: async where => switchedOff(settingsFiles(where), ['disableAllHooks'], true, where.root),
 }
 
 const EVENTS = {

@@ -27,6 +27,7 @@ export const geminiWiring: Wiring = {
       [join(home, '.gemini/settings.json'), join(root, '.gemini/settings.json')],
       ['hooksConfig', 'enabled'],
       false,
+      root,
     ),
 }
 

@@ -1,6 +1,8 @@
-import { closeSync, mkdirSync, openSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { codeOf, problemFor } from '../../core/disk.ts'
+import { makeNamedFolder, removeFolder } from '../../core/file-entries.ts'
+import { removeFile, writeNew } from '../../core/files.ts'
 
 /** A file that init may change, and the folder that stays whatever is taken out. */
 export interface Place {
@@ -21,13 +23,13 @@ export function hold(places: readonly Place[]): { complete: boolean; release: ()
   const made: string[] = []
   const folders: string[] = []
   const release = () => {
-    for (const file of made) rmSync(file, { force: true })
+    for (const file of made) removeFile(file)
     for (const folder of folders.toSorted((a, b) => b.length - a.length)) removeIfEmpty(folder)
   }
   try {
     // Always in the same order, so that two of us cannot wait for each other.
     for (const { file } of places.toSorted((a, b) => (a.file < b.file ? -1 : 1))) {
-      const first = mkdirSync(dirname(file), { recursive: true })
+      const first = makeNamedFolder(dirname(file))
       for (let folder = dirname(file); first !== undefined && folder.startsWith(first); folder = dirname(folder))
         folders.push(folder)
       const own = beside(file)
@@ -43,17 +45,17 @@ export function hold(places: readonly Place[]): { complete: boolean; release: ()
 
 function claimed(file: string): boolean {
   try {
-    closeSync(openSync(file, 'wx', 0o600))
+    writeNew(file, '')
     return true
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
-    if (isAbandoned(file)) rmSync(file, { force: true })
+    if (isAbandoned(file)) removeFile(file)
     return false
   }
 }
 
 function isAbandoned(file: string): boolean {
-  const since = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  const since = lstatSync(file, { throwIfNoEntry: false })?.mtimeMs
   return since !== undefined && Date.now() - since > ABANDONED_MS
 }
 
@@ -64,7 +66,7 @@ export function abandoned<T extends Place>(places: readonly T[]): T[] {
 
 export function clear(places: readonly Place[]): void {
   for (const { file, root } of abandoned(places)) {
-    rmSync(beside(file), { force: true })
+    removeFile(beside(file))
     removeUpwards(dirname(file), root)
   }
 }
@@ -76,7 +78,7 @@ export function removeUpwards(folder: string, root: string): void {
 
 function removeIfEmpty(folder: string): boolean {
   try {
-    rmdirSync(folder)
+    removeFolder(folder)
     return true
   } catch {
     return false

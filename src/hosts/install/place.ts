@@ -1,15 +1,17 @@
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { isInGit, leaves } from '../../core/boundary.ts'
 import { leadsOut, problemFor } from '../../core/disk.ts'
+import { readBytes } from '../../core/files.ts'
 import { Problem } from '../../core/problem.ts'
 
-const LARGEST = 16 * 1024 * 1024
+export const LARGEST = 16 * 1024 * 1024
 
 /** A file below a folder, where it really lies, and its text to the last byte; a link that leads out is refused. */
 export function readPlain(folder: string, path: string): { root: string; file: string; text: string | undefined } {
   const root = existsSync(folder) ? realpathSync(folder) : folder
   const file = resolved(root, path)
-  const stat = statSync(file, { throwIfNoEntry: false })
+  const stat = lstatSync(file, { throwIfNoEntry: false })
   if (!stat) return { root, file, text: undefined }
   if (!stat.isFile() || stat.size > LARGEST) {
     const what = stat.isFile() ? 'is larger than 16 MiB' : 'is no file'
@@ -18,7 +20,11 @@ export function readPlain(folder: string, path: string): { root: string; file: s
     })
   }
   try {
-    return { root, file, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file)) }
+    return {
+      root,
+      file,
+      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readBytes(file, LARGEST, 'anyone')),
+    }
   } catch (error) {
     if (!(error instanceof TypeError)) throw problemFor(error, file)
     throw new Problem('unreadable_file', `${file} is not UTF-8`, 'Save it as UTF-8, then try again.', { file })
@@ -34,7 +40,8 @@ function resolved(root: string, path: string): string {
     there = dirname(there)
   }
   const real = there === root ? root : follow(there)
-  if (real !== root && !real.startsWith(root + sep)) throw leadsOut(join(root, path))
+  const way = relative(root, real)
+  if (leaves(way) || isInGit(way)) throw leadsOut(join(root, path))
   return join(real, ...missing)
 }
 

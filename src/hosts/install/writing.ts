@@ -1,20 +1,12 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { problemFor } from '../../core/disk.ts'
+import { moveEntry, syncFolder } from '../../core/file-entries.ts'
+import { fillFile, readRegular, removeFile, writeNew } from '../../core/files.ts'
 import { Problem } from '../../core/problem.ts'
 import { beside, clear, hold, removeUpwards } from './holding.ts'
 import { dropCopies, keepCopies } from './originals.ts'
+import { LARGEST } from './place.ts'
 import type { Change, Plan } from './planning.ts'
 
 const PATIENCE_MS = 10_000
@@ -51,7 +43,7 @@ export function carryOut(plan: () => Plan): Plan {
 }
 
 function isUnchanged({ file, before }: Change): boolean {
-  return before === undefined ? !existsSync(file) : existsSync(file) && readFileSync(file, 'utf8') === before
+  return readRegular(file, LARGEST, 'anyone') === before
 }
 
 function write(changes: readonly Change[]): void {
@@ -59,10 +51,10 @@ function write(changes: readonly Change[]): void {
   try {
     for (const { file, after, mode } of changes) if (after !== undefined) prepare(file, after, mode)
     for (const change of changes) {
-      if (change.after === undefined) for (const file of [change.file, beside(change.file)]) rmSync(file)
-      else renameSync(beside(change.file), change.file)
+      if (change.after === undefined) for (const file of [change.file, beside(change.file)]) removeFile(file)
+      else moveEntry(beside(change.file), change.file)
       done.push(change)
-      sync(dirname(change.file))
+      syncFolder(dirname(change.file))
     }
   } catch (error) {
     for (const change of done) putBack(change)
@@ -72,39 +64,21 @@ function write(changes: readonly Change[]): void {
 }
 
 function prepare(file: string, text: string, made: number): void {
-  const own = beside(file)
-  const descriptor = openSync(own, 'r+')
-  try {
-    const bytes = Buffer.from(text)
-    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-  const mode = statSync(file, { throwIfNoEntry: false })?.mode
-  chmodSync(own, mode === undefined ? made & ~process.umask() : mode & 0o7777)
+  const mode = lstatSync(file, { throwIfNoEntry: false })?.mode
+  fillFile(beside(file), text, mode === undefined ? made & ~process.umask() : mode & 0o7777)
 }
 
 /** As well as it can be: what went wrong is told either way. */
 function putBack({ file, before, mode }: Change): void {
   try {
-    if (before === undefined) rmSync(file, { force: true })
+    if (before === undefined) removeFile(file)
     else {
-      if (!existsSync(beside(file))) closeSync(openSync(beside(file), 'wx', 0o600))
+      if (!existsSync(beside(file))) writeNew(beside(file), '')
       prepare(file, before, mode)
-      renameSync(beside(file), file)
+      moveEntry(beside(file), file)
     }
   } catch {
     // The disk that refused the change refuses this as well.
-  }
-}
-
-function sync(folder: string): void {
-  const descriptor = openSync(folder, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
 

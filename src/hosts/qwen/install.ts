@@ -27,7 +27,12 @@ export const qwenWiring: Wiring = {
   },
   hasPlugin: ({ home }) => existsSync(join(home, '.qwen/extensions/punchlist')),
   hindrances: async ({ root, home }) =>
-    switchedOff([join(home, '.qwen/settings.json'), join(root, '.qwen/settings.json')], ['disableAllHooks'], true),
+    switchedOff(
+      [join(home, '.qwen/settings.json'), join(root, '.qwen/settings.json')],
+      ['disableAllHooks'],
+      true,
+      root,
+    ),
 }
 
 const EVENTS = {
