@@ -47,7 +47,7 @@ async function acceptBefore(argv: readonly string[], named: string, { env, cwd }
   if (authorityBelow('person', env[RUN_MARK]).who !== 'person') return
   const root = argv.find((_, index) => argv[index - 1] === '--root')
   const { acceptNamed } = await import('../trust-items.ts')
-  await acceptNamed(askingFrom({ ...(root === undefined ? {} : { root }) }, env, cwd).wish, named)
+  await acceptNamed(askingFrom(root === undefined ? {} : { root }, env, cwd).wish, named)
 }
 
 async function carryOut(op: Operation, argv: readonly string[], around: Surroundings, json: boolean): Promise<number> {

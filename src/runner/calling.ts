@@ -89,7 +89,7 @@ function outputFile(run: Run, claimed: Task, number: number): string | undefined
   // A link could lead anywhere.
   const free = artifacts && isOrCanBe(artifacts, 'isDirectory') && isOrCanBe(join(artifacts, name), 'isFile')
   try {
-    if (free) makeFolder(directory!, artifacts, 0o777)
+    if (free) makeFolder(directory, artifacts, 0o777)
     return join(free ? artifacts : run.state.make('artifacts', claimed.id), name)
   } catch {
     // Nothing is kept then.
