@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import {
   appendFile,
   makeFolder,
@@ -9,6 +9,7 @@ import {
   removeFile,
   replaceFile,
 } from '../core/files.ts'
+import { Problem } from '../core/problem.ts'
 
 /**
  * The folder of what runs remember, `.punchlist/runs`. Everything we write there
@@ -28,8 +29,16 @@ export class RunState {
     this.seal = seal
   }
 
+  /** Throws `untrusted` for a name that leads elsewhere: ids of tasks are among them, and a store can hold any text as one. */
   path(...names: readonly string[]): string {
-    return join(this.folder, ...names)
+    const odd = names.find(name => basename(name) !== name || name === '..' || name === '.' || name.includes('\0'))
+    if (odd === undefined) return join(this.folder, ...names)
+    throw new Problem(
+      'untrusted',
+      `${JSON.stringify(odd.slice(0, 100))} cannot name a file of a run`,
+      'Look where the task came from, and cancel it.',
+      { name: odd.slice(0, 100) },
+    )
   }
 
   /** Makes a folder in it; refuses one that leads elsewhere. */

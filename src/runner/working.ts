@@ -5,7 +5,7 @@ import { replyName } from '../queue/checkpoints.ts'
 import { DEFINITION } from '../queue/format.ts'
 import { task } from '../queue/kind.ts'
 import { childrenOf } from '../queue/locating.ts'
-import { directoryName } from '../queue/names.ts'
+import { directoryName, isTaskId } from '../queue/names.ts'
 import type { Task } from '../queue/record.ts'
 import { type Attempt, attempt, type Failed, type Result } from './attempt.ts'
 import { BUDGET } from './budget.ts'
@@ -58,6 +58,7 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
     return told
   }
   try {
+    if (!isTaskId(id)) return await failing({ type: 'id', text: 'its id is not that of a task; no agent was started' })
     if (memory.givenBack >= run.maxAttempts) {
       return await failing({ type: 'given_back', text: `its agent has given it back ${memory.givenBack} times` })
     }
