@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { type OutputChunk, rolldown } from 'rolldown'
 import { settingsSchema, userSettingsSchema } from '../src/settings.ts'
+import { notices } from './notices.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
@@ -51,7 +52,7 @@ const chunks = [
   // By itself: what it shares with the commands would come with what only those need.
   ...(await bundle(join(fresh, 'hook'), 'cjs', { 'engines/sqlite/hook-bin': 'src/cli/hook-bin.ts' }, HOOK)),
 ]
-writeFileSync(join(fresh, 'NOTICES.md'), notices(chunks))
+writeFileSync(join(fresh, 'NOTICES.md'), notices(packagesIn(chunks)))
 types()
 mkdirSync(join(root, 'schema'), { recursive: true })
 writeFileSync(join(root, 'schema/punchlist.schema.json'), jsonSchemaOf(settingsSchema))
@@ -114,18 +115,9 @@ function jsonSchemaOf(schema: Parameters<typeof toJsonSchema>[0]): string {
   return `${JSON.stringify(toJsonSchema(schema), null, 2)}\n`
 }
 
-/** The licences of everything that went into the chunks. */
-function notices(parts: readonly OutputChunk[]): string {
-  const folders = new Set(parts.flatMap(({ moduleIds }) => moduleIds.flatMap(id => packageOf(id) ?? [])))
-  const texts = [...folders].toSorted().map(folder => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<
-      string,
-      string
-    >
-    const file = readdirSync(folder).find(entry => /^licen[cs]e/i.test(entry))
-    return `## ${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`
-  })
-  return `# What punchlist includes\n\n${texts.join('\n')}`
+/** The folders of the packages that went into the chunks. */
+function packagesIn(parts: readonly OutputChunk[]): string[] {
+  return [...new Set(parts.flatMap(({ moduleIds }) => moduleIds.flatMap(id => packageOf(id) ?? [])))]
 }
 
 function packageOf(id: string): string | undefined {

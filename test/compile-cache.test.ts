@@ -111,9 +111,9 @@ describe('compiled code', () => {
 
   test('is found without loading a module that is not loaded anyway', async () => {
     const folder = scratch()
-    const told = join(folder, 'told.cjs')
+    const loads = join(folder, 'loads.cjs')
     writeFileSync(
-      told,
+      loads,
       // What Node needs to keep compiled code at all is there in both.
       `require('node:module');process.on('exit', () => require('node:fs').writeFileSync(process.env.LOADED, JSON.stringify(process.moduleLoadList)))`,
     )
@@ -121,7 +121,7 @@ describe('compiled code', () => {
     const home = scratch()
     const loaded = async (name: string, more: Record<string, string>) => {
       const LOADED = join(folder, name)
-      const through = [process.execPath, '--require', told]
+      const through = [process.execPath, '--require', loads]
       await punchlist(['plan', 'list'], { cwd, through, env: { HOME: home, LOADED, ...more } })
       return new Set(JSON.parse(readFileSync(LOADED, 'utf8')) as string[])
     }

@@ -12,7 +12,7 @@ interface Waiting {
 
 const marker = () => join(scratch(), 'ran')
 
-/** A document of somebody else's, whose items are complete only when their command has run. */
+/** A document of another user's, whose items are complete only when their command has run. */
 async function prepared(mark: string, own = true): Promise<string> {
   const cwd = scratch()
   const env = { HOME: scratch(), USER: 'mallory' }
@@ -128,7 +128,7 @@ describe('checks of others', () => {
     expect(await waiting({ cwd })).toEqual([])
   })
 
-  test('are told to a person who imports them', async () => {
+  test('are named to a person who imports them', async () => {
     const cwd = scratch()
     const { stdout } = await punchlist(['import', await prepared(marker())], { cwd })
     expect(stdout).toBe('2 added\n1 of its check commands are run only once you accept them: punchlist trust\n')

@@ -10,7 +10,7 @@ import { freshSchema } from '../support/postgres.ts'
 import { scratch } from '../support/scratch.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/punchlist.js')
-/** So many claims were there before: a number that is found wherever it is told. */
+/** So many claims were there before: a number that is found wherever it is printed. */
 const BEFORE = 748_213
 const CURRENT = /74821[345]/
 
@@ -107,9 +107,9 @@ describe.each(Object.entries(STORES))(
         for (const [verb, fields] of Object.entries(VERBS)) {
           for (const token of [{ token: 2 }, {}]) {
             const result = await client.callTool({ name: verb.replace(' ', '_'), arguments: { ...fields, ...token } })
-            const told = JSON.stringify(result)
-            expect(told, verb).toMatch(/lease_lost: /)
-            expect(told, verb).not.toMatch(CURRENT)
+            const answered = JSON.stringify(result)
+            expect(answered, verb).toMatch(/lease_lost: /)
+            expect(answered, verb).not.toMatch(CURRENT)
           }
         }
       } finally {

@@ -61,7 +61,7 @@ export function sessionWord(value: string): string {
   const word: unknown = value
   if (isSession(word)) return word
   throw new Problem('bad_input', 'This cannot be the name of a session', 'Begin the task anew.', {
-    session: String(value).slice(0, 60),
+    session: String(word).slice(0, 60),
   })
 }
 
