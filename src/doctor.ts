@@ -80,12 +80,14 @@ async function trustOf(workspace: Workspace): Promise<Check[]> {
   const { items } = await trustSet(workspace)
   const open = items.filter(({ accepted }) => !accepted)
   const names = [...new Set(open.map(({ what }) => what))].join(', ')
-  const blocks = open.some(({ what }) => ['database', 'store', 'settings'].includes(what) || what.startsWith('paths.'))
+  const blocks = open.some(({ what }) => BLOCKING.has(what) || what.startsWith('paths.'))
   if (!blocks)
     return [well('trust', open.length === 0 ? 'nothing waits to be accepted' : `not accepted, not in effect: ${names}`)]
   const hint = 'Look at it and accept it: punchlist trust'
   return [{ check: 'trust', ok: false, detail: `not accepted: ${names}`, hint, fixed: false, code: 'untrusted' }]
 }
+
+const BLOCKING: ReadonlySet<string> = new Set(['database', 'queue', 'store', 'settings'])
 
 /** Whether the hosts that are wired here will call us. */
 async function hostsOf({ here }: Workspace, fix: boolean): Promise<Check[]> {

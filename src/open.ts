@@ -8,6 +8,7 @@ import type { Checks, Command, Documents, Wards } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import type { Store } from './core/store.ts'
 import { type Shelf, Shelves } from './engines/files/shelves.ts'
+import { foreignQueue, keepQueueAsOwn } from './trust/queue-folder.ts'
 import { realRoot } from './trust/root.ts'
 import { knownSeal, makeSeal } from './trust/state.ts'
 import { type Foreign, foreignIn, keepAsOwn, untrustedStore, wasAccepted } from './trust/store-file.ts'
@@ -45,6 +46,9 @@ export class StoreDoor {
   private opened: Promise<Store> | undefined
   /** What is read although nobody has accepted it. */
   private foreign: Foreign | undefined
+  private foreignQueue: Foreign | undefined
+  private queueIsOwn = false
+  private known: string | undefined
 
   /** `ask`: how a person is asked whether something of the folder may be run; absent where nobody can be. */
   constructor(workspace: Workspace, patience: Patience = {}, ask?: Ask) {
@@ -78,7 +82,8 @@ export class StoreDoor {
 
   /** What this user's own files here carry; undefined before the first write. */
   seal(): string | undefined {
-    return knownSeal(realRoot(this.workspace.root))
+    this.known ??= knownSeal(realRoot(this.workspace.root))
+    return this.known
   }
 
   /** What a reader has to know: that the store came with the folder, and which settings are not in effect; of limits only with `limits`. */
@@ -88,8 +93,17 @@ export class StoreDoor {
       pending.length > 0
         ? [`${pending.map(({ what }) => what).join(', ')} in punchlist.json: not accepted, not in effect`]
         : []
-    const read = this.foreign ? [`${this.foreign.file} ${this.foreign.why}: it is read, and nothing is written`] : []
+    const read = [this.foreign, this.foreignQueue].flatMap(one =>
+      one ? [`${one.file} ${one.why}: it is read, and nothing is written`] : [],
+    )
     return [...read, ...ignored].map(text => `${text}; see punchlist trust`)
+  }
+
+  /** The lists as they lie there: nothing is written, finished or remembered. */
+  async untouched(): Promise<Store> {
+    return this.workspace.inFiles
+      ? this.shelved(await openStore('sqlite::memory:'), false, true)
+      : await this.store(false)
   }
 
   /** Whose the check commands in the store are. */
@@ -179,25 +193,46 @@ export class StoreDoor {
         return new FileStore({ top: join(root, work), root: boundOf(root, work), ledger, tables: beside, kinds: kept })
       },
     )
-    const directories = shelf(
-      join(root, queue),
-      ({ directory }) => directory !== undefined,
-      async beside => {
-        const engine = import('./engines/directories/store.ts')
-        const [{ DirectoryStore }, { kinds }] = await Promise.all([engine, import('./kinds.ts')])
-        const ledger = await (beside as LedgerKeeper).ledger()
-        const kind = kinds.find(({ directory }) => directory)!
-        return new DirectoryStore({
-          top: join(root, queue),
-          root: boundOf(root, queue),
-          ledger,
-          tables: beside,
-          kind,
-          asData,
-        })
+    const top = join(root, queue)
+    const directoriesOn = async (beside: Store, told: Store, isData: boolean) => {
+      const engine = import('./engines/directories/store.ts')
+      const [{ DirectoryStore }, { kinds }] = await Promise.all([engine, import('./kinds.ts')])
+      const ledger = await (beside as LedgerKeeper).ledger()
+      const kind = kinds.find(({ directory }) => directory)!
+      const marks = { seal: () => this.seal(), onMade: () => keepQueueAsOwn(top) }
+      return new DirectoryStore({
+        top,
+        root: boundOf(root, queue),
+        ledger,
+        tables: told,
+        kind,
+        asData: isData,
+        ...marks,
+      })
+    }
+    const directories: Shelf = {
+      ...shelf(
+        top,
+        ({ directory }) => directory !== undefined,
+        async beside => await directoriesOn(beside, beside, asData),
+      ),
+      refusal: () => {
+        const foreign = this.lookAtQueue()
+        return foreign && untrustedStore(foreign)
       },
-    )
+      // What others planted there is not taken into this user's own ledger either.
+      asData: async () => await directoriesOn(await openStore('sqlite::memory:'), tables, true),
+    }
     return new Shelves({ tables, shelves: [files, directories] })
+  }
+
+  /** What is foreign about the queue's own folder. One that is this user's is looked at once. */
+  private lookAtQueue(): Foreign | undefined {
+    if (this.queueIsOwn) return undefined
+    const top = join(this.workspace.root, this.workspace.queue)
+    this.foreignQueue = foreignQueue(top)
+    this.queueIsOwn = !this.foreignQueue && existsSync(join(top, '.punchlist'))
+    return this.foreignQueue
   }
 
   /** Files that are looked at are remembered, so that the next look is short: that makes the store, if it can be made. */

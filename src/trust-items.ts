@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, lstatSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
+import { Arrivals } from './arrivals.ts'
 import { openRegular, readUpTo } from './core/files.ts'
 import { programsOf, RUN_ON_CHECKOUT } from './core/git.ts'
 import { newDigest } from './core/id.ts'
@@ -9,6 +10,7 @@ import { checksIn } from './plans/checks.ts'
 import { accept, hashOf, hashOfAll, isAccepted } from './trust/accepted.ts'
 import { importsInto } from './trust/imported.ts'
 import { shownValue } from './trust/judgement.ts'
+import { acceptQueue, foreignQueue, queueContent } from './trust/queue-folder.ts'
 import { realRoot } from './trust/root.ts'
 import { acceptStore, untrustedStore, wasAccepted } from './trust/store-file.ts'
 import { findWorkspace, type Workspace, type WorkspaceWish } from './workspace.ts'
@@ -31,14 +33,14 @@ export interface TrustSet {
 export async function trustSet(workspace: Workspace): Promise<TrustSet> {
   const root = realRoot(workspace.root)
   const contents = [
-    ...workspace.items.map(item => ({ ...item, shown: shownValue(item) })),
-    ...(await stored(workspace)),
+    ...workspace.items.map((item): Content => ({ ...item, shown: shownValue(item) })),
+    ...(await brought(workspace)),
   ]
-  const items = contents.map(({ what, value, shown }) => ({
+  const items = contents.map(({ what, value, shown, accept: own }) => ({
     what,
     value: shown ?? value,
     hash: hashOf(root, { what, value }),
-    accepted: isDatabase(what) ? foreignStore(workspace) === undefined : isAccepted(root, { what, value }),
+    accepted: own === undefined && isAccepted(root, { what, value }),
   }))
   return { hash: hashOfAll(root, contents), items }
 }
@@ -46,12 +48,12 @@ export async function trustSet(workspace: Workspace): Promise<TrustSet> {
 /** Accepts items, by their hashes, as they are at this moment. Gives back the set as it is then. */
 export async function acceptItems(workspace: Workspace, hashes: ReadonlySet<string>): Promise<TrustSet> {
   const root = realRoot(workspace.root)
-  const contents = [...workspace.items, ...(await programs(workspace)), ...(await stored(workspace))]
+  const contents: Content[] = [...workspace.items, ...(await programs(workspace)), ...(await brought(workspace))]
   const wanted = contents.filter(item => hashes.has(hashOf(root, item)))
-  if (wanted.some(({ what }) => isDatabase(what))) await acceptDatabase(workspace)
+  for (const item of wanted) await item.accept?.()
   accept(
     root,
-    wanted.filter(({ what }) => !isDatabase(what)),
+    wanted.filter(item => !item.accept),
   )
   return await trustSet(workspace)
 }
@@ -68,6 +70,8 @@ interface Content {
   readonly what: string
   readonly value: unknown
   readonly shown?: unknown
+  /** How it is accepted, where that is not remembered by its hash. It is there only while it is not accepted. */
+  readonly accept?: () => void | Promise<void>
 }
 
 /** Whether a program that the repository's configuration names may be started by git. */
@@ -92,8 +96,9 @@ async function programs({ root }: Workspace): Promise<Content[]> {
   }
 }
 
-function isDatabase(what: string): boolean {
-  return what === 'database'
+/** What came with the folder and is no setting: the store, what is kept in it, and the tasks. */
+async function brought(workspace: Workspace): Promise<Content[]> {
+  return [...(await stored(workspace)), ...queued(workspace), ...(await arrived(workspace))]
 }
 
 /** A database that came with the folder, and the commands in it; of one that did not, those that an import brought. */
@@ -110,9 +115,38 @@ async function stored(workspace: Workspace): Promise<Content[]> {
   const door = new StoreDoor({ ...workspace, pending: [] })
   try {
     const checks = await checksIn(await door.store(false))
-    const database = foreign ? [{ what: 'database', value: contentOf(file!) }] : []
     const waiting = checks.filter(command => isForeign || imports.has(command))
+    const accept = async () => await acceptDatabase(workspace)
+    const database = foreign ? [{ what: 'database', value: contentOf(file!), accept }] : []
     return [...database, ...waiting.map(value => ({ what: 'check', value }))]
+  } finally {
+    await door.close()
+  }
+}
+
+/** The records of a queue that came with the folder. */
+function queued(workspace: Workspace): Content[] {
+  const top = join(workspace.root, workspace.queue)
+  const foreign = workspace.inFiles ? foreignQueue(top) : undefined
+  if (!foreign) return []
+  if (!foreign.acceptable) throw untrustedStore(foreign)
+  return [{ what: 'queue', value: queueContent(top), accept: () => acceptQueue(top) }]
+}
+
+/** The open tasks that were not added here, until the first run, or their user, has accepted them. */
+async function arrived(workspace: Workspace): Promise<Content[]> {
+  const door = new StoreDoor(workspace)
+  try {
+    const arrivals = new Arrivals(workspace, async () => await door.untouched(), door.seal())
+    const tasks = arrivals.areKnown() ? [] : await arrivals.open()
+    if (tasks.length === 0) return []
+    const value = tasks.map(({ id, content }) => ({ id, content }))
+    const shown = tasks.map(({ id, title }) => ({ id, title }))
+    return [{ what: 'tasks', value, shown, accept: () => arrivals.remember(tasks) }]
+  } catch (error) {
+    // A queue that cannot be read keeps nobody from accepting the rest; a run is refused by it.
+    if (error instanceof Problem) return []
+    throw error
   } finally {
     await door.close()
   }

@@ -18,7 +18,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'migration.ts': ['core', 'queue'],
   'handover.ts': ['core', 'backlog', 'queue'],
   trust: ['core', 'settings.ts'],
-  'trust-items.ts': ['core', 'engines', 'open.ts', 'plans', 'trust', 'workspace.ts'],
+  'arrivals.ts': ['core', 'engines', 'kinds.ts', 'open.ts', 'trust', 'workspace.ts'],
+  'trust-items.ts': ['arrivals.ts', 'core', 'engines', 'open.ts', 'plans', 'trust', 'workspace.ts'],
   'open.ts': ['core', 'engines', 'kinds.ts', 'trust', 'workspace.ts'],
   'settings.ts': ['core'],
   'workspace.ts': ['core', 'settings.ts', 'trust'],
@@ -73,6 +74,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'core',
     'agent',
+    'arrivals.ts',
     'mcp',
     'backlog',
     'queue',

@@ -32,6 +32,10 @@ function wordsFor(entry: Entry): string[] | undefined {
   switch (entry.what) {
     case 'run_started':
       return [workersWith(entry)]
+    case 'not_added_here':
+      return [entry.task, entry.title, 'not added here']
+    case 'more_not_added_here':
+      return [`${entry.count} more`, 'not added here']
     case 'claimed':
       return [entry.task, entry.worker, entry.title]
     case 'agent_started':

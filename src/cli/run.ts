@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { Arrivals } from '../arrivals.ts'
 import { configFrom } from '../continuation/settings.ts'
 import { milliseconds } from '../core/input.ts'
 import type { Caller } from '../core/operation.ts'
@@ -61,7 +62,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   const needed = workspace.items.filter(
     ({ what, effect }) => effect !== 'loosens' && (what !== 'run.agent' || usesSettings),
   )
-  const used = new Set(['database', ...needed.map(({ what }) => what)])
+  const used = new Set(['database', 'queue', 'tasks', ...needed.map(({ what }) => what)])
   await refuseUntrusted(workspace, what => used.has(what), around.terminal)
   const door = new StoreDoor(workspace)
   // The runner acts by the tokens of its own claims, also where an agent has started it.
@@ -70,6 +71,8 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   // Made first, with all that belongs to it, before anything of ours is put beside it.
   await door.store(true)
   for (const text of door.warnings(true)) around.terminal.err(harmlessLine(`warning: ${text}`))
+  const arrivals = new Arrivals(workspace, async () => caller.store, door.seal())
+  await arrivals.begin()
   const stop = new AbortController()
   const now = () => new Date()
   const json = globals.json === true
@@ -108,6 +111,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
         guard,
         logbook,
         rest,
+        arrivals,
         onSaid: (task, text) => progress.said(task, text),
         signal: stop.signal,
       },

@@ -1,6 +1,6 @@
 import { authorityBelow, RUN_MARK } from '../core/lineage.ts'
 import { Problem } from '../core/problem.ts'
-import { harmless } from '../core/text.ts'
+import { harmless, harmlessLine } from '../core/text.ts'
 import type { Ask } from '../open.ts'
 import { acceptItems, type Item, type TrustSet, trustSet } from '../trust-items.ts'
 import { findWorkspace, type Workspace } from '../workspace.ts'
@@ -53,10 +53,14 @@ export async function refuseUntrusted(
   if (open.length === 0 || (await askerFor(workspace, terminal)?.(open))) return
   throw new Problem(
     'untrusted',
-    `Not accepted here: ${open.map(({ what, value }) => `${what} ${JSON.stringify(value)}`).join('; ')}; nothing was claimed`,
+    `Not accepted here: ${open.map(told).join('; ')}; nothing was claimed`,
     'Look at it and accept it: punchlist trust',
     { items: open },
   )
+}
+
+function told({ what, value }: Item): string {
+  return `${what} ${what === 'tasks' ? taskLines(value, ' ').join(', ') : JSON.stringify(value)}`
 }
 
 async function askedFor(open: readonly Item[], terminal: Terminal): Promise<Item[]> {
@@ -76,9 +80,23 @@ function shownSet({ items }: TrustSet): string {
 
 function shownItem({ what, value, accepted }: Item): string {
   const state = accepted ? 'accepted' : 'not accepted'
+  return [`${what} (${state})`, ...linesOf(what, value).map(line => `  ${line}`)].join('\n')
+}
+
+function linesOf(what: string, value: unknown): string[] {
+  if (what === 'tasks') return taskLines(value, '  ')
   const lines =
     Array.isArray(value) && what === 'wards' ? value.map(ward => shownWard(ward)) : [JSON.stringify(value, null, 2)]
-  return [`${what} (${state})`, ...lines.flatMap(line => line.split('\n')).map(line => `  ${line}`)].join('\n')
+  return lines.flatMap(line => line.split('\n'))
+}
+
+const MOST_TASKS = 20
+
+function taskLines(value: unknown, between: string): string[] {
+  const tasks = value as readonly { readonly id: string; readonly title: string }[]
+  const more = tasks.length - MOST_TASKS
+  const lines = tasks.slice(0, MOST_TASKS).map(({ id, title }) => harmlessLine(`${id}${between}${title}`))
+  return more > 0 ? [...lines, `and ${more} more`] : lines
 }
 
 function shownWard(ward: unknown): string {

@@ -3,6 +3,9 @@ import type { RunState } from './state.ts'
 /** What happened in a run, in order. Times are ISO. */
 export type Happening =
   | { readonly what: 'run_started'; readonly agent: string; readonly workers: number; readonly name: string }
+  /** A task that the user did not add here and was not shown before: each is told once, in whichever run. */
+  | { readonly what: 'not_added_here'; readonly task: string; readonly title: string }
+  | { readonly what: 'more_not_added_here'; readonly count: number }
   | {
       readonly what: 'claimed'
       readonly worker: string

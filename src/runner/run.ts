@@ -8,6 +8,12 @@ import type { Logbook } from './logbook.ts'
 import type { Rest } from './marked.ts'
 import type { RunState } from './state.ts'
 
+/** The tasks that the user of a run did not add here. */
+interface Arrivals {
+  /** Those that are open, or the one with this id, as far as the user was not shown them before. */
+  unseen(id?: string): Promise<readonly { readonly id: string; readonly title: string }[]>
+}
+
 /** Everything that the workers of a run share. */
 export interface Run {
   /** On whose behalf the queue is asked. */
@@ -34,6 +40,7 @@ export interface Run {
   readonly guard: Guard
   readonly logbook: Logbook
   readonly rest: Rest
+  readonly arrivals: Arrivals
   /** Told what an agent says, as it says it. */
   readonly onSaid: (task: string, text: string) => void
   /** Aborted when whoever started the run wants it to stop. */

@@ -5,6 +5,7 @@ import { settleAll } from '../handover.ts'
 import { claimNext, meantFor } from '../queue/claiming.ts'
 import { task } from '../queue/kind.ts'
 import type { Task } from '../queue/record.ts'
+import { listArrived } from './arriving.ts'
 import type { Outcome } from './diary.ts'
 import { settleEarlier } from './earlier.ts'
 import { enduring } from './enduring.ts'
@@ -87,6 +88,7 @@ async function begin(run: Run, name: string): Promise<void> {
   await settleEarlier(run)
   await store.recover(task, { by: name, at: now().toISOString() })
   await settleAll(run.caller)
+  await listArrived(run)
 }
 
 /** The next task for one of these workers: what anybody may have, or what is meant for one of them. */

@@ -7,6 +7,7 @@ import { task } from '../queue/kind.ts'
 import { childrenOf } from '../queue/locating.ts'
 import { directoryName, isTaskId } from '../queue/names.ts'
 import type { Task } from '../queue/record.ts'
+import { listArrived } from './arriving.ts'
 import { type Attempt, attempt, type Failed, type Result } from './attempt.ts'
 import { BUDGET } from './budget.ts'
 import type { Outcome } from './diary.ts'
@@ -59,6 +60,7 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
   }
   try {
     if (!isTaskId(id)) return await failing({ type: 'id', text: 'its id is not that of a task; no agent was started' })
+    await enduring(run.signal, () => listArrived(run, id))
     if (memory.givenBack >= run.maxAttempts) {
       return await failing({ type: 'given_back', text: `its agent has given it back ${memory.givenBack} times` })
     }

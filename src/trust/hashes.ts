@@ -1,7 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf } from '../core/disk.ts'
-import { Problem } from '../core/problem.ts'
+import { unwritable } from './state.ts'
 
 /** Returns the hashes in a file of this user's state, one to a line; none where there is no such file. */
 export function hashesIn(file: string): ReadonlySet<string> {
@@ -27,11 +26,6 @@ export function keepHashes(file: string, hashes: readonly string[]): void {
       closeSync(descriptor)
     }
   } catch (error) {
-    throw new Problem(
-      'store_read_only',
-      `${file} cannot be written: ${codeOf(error)}`,
-      'Make the folder writable, or set XDG_STATE_HOME to one that is.',
-      { file },
-    )
+    throw unwritable(file, error)
   }
 }

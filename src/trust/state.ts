@@ -21,7 +21,7 @@ export interface Identity {
   readonly birth: number | null
 }
 
-/** What this user's state directory says of a database file. */
+/** What this user's state directory says of a database file, or of the folder that a queue keeps its records in. */
 export interface KnownStore extends Identity {
   readonly path: string
   /** It came with the folder and was accepted: the commands in it are accepted one by one. */
@@ -36,25 +36,20 @@ export function isSame(known: Identity, { ino, birthtimeMs }: Stats): boolean {
   return known.ino === ino && (known.birth === null || known.birth === birthtimeMs)
 }
 
-/** This user's record of a database file; undefined where there is none. */
+/** This user's record of a store; undefined where there is none. */
 export function knownStore(path: string): KnownStore | undefined {
   const known = readJson(recordOf('stores', path, 'json')) as Partial<KnownStore> | undefined
   if (known?.path !== path || typeof known.ino !== 'number') return undefined
   return { path, ino: known.ino, birth: known.birth ?? null, accepted: known.accepted === true }
 }
 
-/** Throws `store_read_only` where the state directory cannot be written: the file would be a stranger's to the next command. */
+/** Throws `store_read_only` where the state directory cannot be written: the store would be a stranger's to the next command. */
 export function keepStore(path: string, identity: Identity, accepted: boolean): void {
   const file = recordOf('stores', path, 'json')
   try {
     replace(file, JSON.stringify({ path, ...identity, accepted }))
   } catch (error) {
-    throw new Problem(
-      'store_read_only',
-      `${file} cannot be written: ${codeOf(error)}`,
-      'Make the folder writable, or set XDG_STATE_HOME to one that is.',
-      { file },
-    )
+    throw unwritable(file, error)
   }
 }
 
@@ -107,13 +102,42 @@ export function makeSeal(root: string): string {
       replace(file, JSON.stringify({ root, seal }))
       return seal
     }
-    throw new Problem(
-      'store_read_only',
-      `${file} cannot be written: ${codeOf(error)}`,
-      'Make the folder writable, or set XDG_STATE_HOME to one that is.',
-      { file },
-    )
+    throw unwritable(file, error)
   }
+}
+
+/**
+ * The hashes of the tasks that this user was shown in a queue; undefined before
+ * the first run there. `path` names the queue. `holder` is what makes it another
+ * queue when it is replaced under the same path.
+ */
+export function shownTasks(path: string, holder: Stats): readonly string[] | undefined {
+  const known = readJson(recordOf('tasks', path, 'json')) as (Partial<KnownStore> & { shown?: unknown }) | undefined
+  if (known?.path !== path || typeof known.ino !== 'number' || !Array.isArray(known.shown)) return undefined
+  return isSame({ ino: known.ino, birth: known.birth ?? null }, holder) ? (known.shown as string[]) : undefined
+}
+
+/** Remembers the newest `MOST_SHOWN`. Throws `store_read_only` where it cannot be kept. */
+export function keepShownTasks(path: string, holder: Stats, hashes: readonly string[]): void {
+  const file = recordOf('tasks', path, 'json')
+  const shown = [...new Set([...(shownTasks(path, holder) ?? []), ...hashes])].slice(-MOST_SHOWN)
+  try {
+    replace(file, JSON.stringify({ path, ...identityOf(holder), shown }))
+  } catch (error) {
+    throw unwritable(file, error)
+  }
+}
+
+const MOST_SHOWN = 10_000
+
+/** What to do about a state directory that cannot be written. */
+export function unwritable(file: string, error: unknown): Problem {
+  return new Problem(
+    'store_read_only',
+    `${file} cannot be written: ${codeOf(error)}`,
+    'Make the folder writable, or set XDG_STATE_HOME to one that is.',
+    { file },
+  )
 }
 
 /** 64 bits of FNV-1a, in two halves: a file name for a path. No digest: loading one costs a sixth of a start. */

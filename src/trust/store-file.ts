@@ -89,7 +89,8 @@ function keepCurrentLog(path: string): void {
   if (!known || !isSame(known, log)) keepLog(path, identityOf(log))
 }
 
-function strangeFolder(folder: string): Foreign | undefined {
+/** Why a folder of ours cannot be used, whatever is in it. */
+export function strangeFolder(folder: string): Foreign | undefined {
   const stats = statsOf(folder)
   if (!stats) return undefined
   if (stats.isSymbolicLink()) return { file: folder, why: 'is a symbolic link', acceptable: false }
@@ -103,7 +104,7 @@ function strangeFile(stats: Stats): string | undefined {
   return isOwn(stats.uid) ? undefined : `belongs to the user ${stats.uid}`
 }
 
-function statsOf(path: string): Stats | undefined {
+export function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Base } from './base.ts'
@@ -134,6 +134,11 @@ const DIARY = '.punchlist/runs/run-1.jsonl'
 const MEMORY = '.punchlist/runs/tasks/req_0001.json'
 const CONVERSATION = '.punchlist/agent/hostile.jsonl'
 const DATABASE = '.punchlist/punchlist.db'
+const RECORDS = 'coordination/.punchlist'
+const REPORT = `${RECORDS}/reports/req_0001~9~completed`
+const ENDED = `${RECORDS}/tasks/req_0001/completed.9`
+const HELD = `${RECORDS}/private/req_0002_convert_the_others~to_execute~1.1.planted0.1`
+const DRAFT = `${RECORDS}/new/text~1.1.planted0.1`
 
 const planted: readonly Trap[] = [
   {
@@ -167,6 +172,29 @@ const planted: readonly Trap[] = [
       const sign = { ...RUNNER, host: hostname(), workers: ['mallory', 'alice'], since: '2020-01-01T00:00:00Z' }
       write(join(root, SIGN), JSON.stringify(sign))
       write(join(root, DIARY), `${JSON.stringify(claimed)}\n`)
+    },
+  },
+  {
+    name: 'queue records: a report, a claim and a draft to be finished or removed',
+    kept: [REPORT, ENDED, DRAFT, `${HELD}/req_0002_convert_the_others.md`],
+    plant({ root }) {
+      const waiting = join(root, 'coordination/to_execute')
+      const name = readdirSync(waiting).find(one => one.startsWith('req_0001'))!
+      const report = {
+        id: 'req_0001',
+        name,
+        token: 9,
+        from: 'to_execute',
+        to: 'completed',
+        by: 'mallory',
+        lapsed: false,
+      }
+      const said = { at: '2026-01-01T00:00:00Z', fields: {}, texts: { 'planted.md': PLANTED_WORDS }, worker: RUNNER }
+      write(join(root, REPORT), JSON.stringify({ ...report, ...said }))
+      write(join(root, ENDED), 'for ever        \nx\nx\n"mallory"\nfor ever        \n')
+      write(join(root, DRAFT), 'half')
+      mkdirSync(join(root, RECORDS, 'private'), { recursive: true })
+      renameSync(join(waiting, 'req_0002_convert_the_others'), join(root, HELD))
     },
   },
   memory('an option', PLANTED_OPTION),

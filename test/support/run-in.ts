@@ -37,6 +37,7 @@ export async function runIn(root: string, { caller, command: words, workers, onE
     guard,
     logbook,
     rest,
+    arrivals: { unseen: async () => [] },
     onSaid: () => undefined,
     signal: new AbortController().signal,
   }

@@ -15,8 +15,8 @@ export interface Desk {
   readonly reports: Reports
 }
 
-export function deskOf(root: Root, ledger: Ledger): Desk {
-  return { root, ledger, hands: new Hands(root), records: new Records(root), reports: new Reports(root) }
+export function deskOf(root: Root, ledger: Ledger, seal?: () => string | undefined): Desk {
+  return { root, ledger, hands: new Hands(root), records: new Records(root, seal), reports: new Reports(root) }
 }
 
 export function isWaiting(kind: Kind, status: string): boolean {

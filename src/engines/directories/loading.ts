@@ -22,6 +22,8 @@ export function load(desk: Desk, kind: Kind, items: readonly Kept[]): void {
   const built = items.map(kept => {
     desk.records.reserve(kept.id)
     const { id, fields, texts, token } = kept
+    const identity = fields['identity'] as string | null | undefined
+    desk.records.noteAdded(id, { by: 'import', at: new Date().toISOString(), identity })
     const own = build(desk, kind, { id, fields, status: String(fields['status']) }, texts)
     setFlags(kind, own, kept)
     keepToken(desk, kind, id, fields, token)

@@ -34,10 +34,13 @@ const LARGEST_NOTE = 8 * 1024 * 1024
  */
 export class Records {
   private readonly root: Root
+  private readonly seal: (() => string | undefined) | undefined
   private readonly sound = new Set<string>()
 
-  constructor(root: Root) {
+  /** `seal`: what the notes of added items carry. */
+  constructor(root: Root, seal?: () => string | undefined) {
     this.root = root
+    this.seal = seal
   }
 
   /** Takes an id for good; false where somebody has it. */
@@ -145,7 +148,7 @@ export class Records {
 
   noteAdded(id: string, { by, at, why, identity }: Added): void {
     const path = join(this.folder(id), 'added')
-    guarded(path, () => writeNew(path, JSON.stringify({ by, at, why, identity })))
+    guarded(path, () => writeNew(path, JSON.stringify({ by, at, why, identity, seal: this.seal?.() })))
   }
 
   added(id: string): Added | undefined {

@@ -19,12 +19,14 @@ export class Root {
   /** Every status a directory can lie in. */
   readonly statuses: readonly string[]
   private readonly kind: Kind
+  private readonly onMade: () => void
   private made = false
   private looked = false
   private bounded = false
 
-  /** `workspace`: nothing that is read or written lies outside of it. */
-  constructor(top: string, workspace: string, kind: Kind) {
+  /** `workspace`: nothing that is read or written lies outside of it. `onMade`: called before our own folder is written to. */
+  constructor(top: string, workspace: string, kind: Kind, onMade: () => void = () => undefined) {
+    this.onMade = onMade
     this.top = top
     this.workspace = workspace
     this.kind = kind
@@ -79,6 +81,7 @@ export class Root {
     const ours = join(this.top, '.punchlist')
     this.refuseLinked()
     guarded(ours, () => makeFolder(this.top, ours))
+    this.onMade()
     const ignored = join(ours, '.gitignore')
     guarded(ignored, () => writeOnce(ignored, '*\n'))
     for (const folder of OWN) guarded(this.own(folder), () => makeFolder(this.top, this.own(folder)))

@@ -50,6 +50,10 @@ export interface DirectoryStoreOptions {
   readonly kind: Kind
   /** Only to be read: what processes that are gone left half done stays as it is. */
   readonly asData?: boolean
+  /** What the notes of added items carry. */
+  readonly seal?: (() => string | undefined) | undefined
+  /** Called before our own folder is written to. */
+  readonly onMade?: (() => void) | undefined
 }
 
 /**
@@ -65,16 +69,18 @@ export class DirectoryStore implements Store {
   private readonly tables: Store
   private readonly root: string
   private readonly kind: Kind
+  private readonly asData: boolean
   /** The texts that were given out last: what becomes of them was decided on these. */
   private readonly given = new Map<string, Texts>()
 
-  constructor({ top, root, ledger, tables, kind, asData = false }: DirectoryStoreOptions) {
-    this.desk = deskOf(new Root(top, root, kind), ledger)
+  constructor({ top, root, ledger, tables, kind, asData = false, seal, onMade }: DirectoryStoreOptions) {
+    this.desk = deskOf(new Root(top, root, kind, onMade), ledger, seal)
     this.looker = new Looker(this.desk, asData)
     this.claims = new Claims(this.desk, this.looker)
     this.tables = tables
     this.root = root
     this.kind = kind
+    this.asData = asData
   }
 
   async insert<T extends Item>(kind: Kind<T>, drafts: readonly Draft[], note: Note): Promise<Added<T>[]> {
@@ -307,7 +313,7 @@ export class DirectoryStore implements Store {
     if (!root.isThere) return []
     const note = { by: 'doctor', at: new Date().toISOString() }
     const elsewhere = root.elsewhere()
-    const mended = mend && elsewhere.length === 0 ? await this.recover(kind, note) : []
+    const mended = mend && !this.asData && elsewhere.length === 0 ? await this.recover(kind, note) : []
     this.looker.look(kind, root.statuses)
     const bad = await this.unreadable(kind)
     const names = bad.slice(0, 5).map(({ file, line, message }) => `${file}:${line} ${message}`)

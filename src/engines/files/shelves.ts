@@ -34,6 +34,10 @@ export interface Shelf {
   readonly spare: () => Promise<Store>
   /** Whether there is anything yet. */
   readonly any: () => boolean
+  /** Why nothing may be written here; undefined where it may. */
+  readonly refusal?: () => Problem | undefined
+  /** The same only to be read, where there is a refusal. */
+  readonly asData?: () => Promise<Store>
 }
 
 /** One store of several: kinds that have a form as files or directories each in its own, all others in tables. */
@@ -55,6 +59,7 @@ export class Shelves implements Store {
       ...shelf,
       open: once(() => opened(shelf.open)),
       spare: once(() => opened(shelf.spare)),
+      ...(shelf.asData ? { asData: once(() => opened(shelf.asData!)) } : {}),
     }))
   }
 
@@ -126,12 +131,12 @@ export class Shelves implements Store {
     if (query.of) return await this.reading(query.of.kind, store => store.events(query))
     const filled = this.filled()
     // What happened to files is only noticed by looking at them; all of them tell it in the same place.
-    for (const shelf of filled.slice(1)) await (await shelf.open()).events({ last: 0 })
-    return await (await (filled[0]?.open() ?? this.tables)).events(query)
+    for (const shelf of filled.slice(1)) await (await looking(shelf)).events({ last: 0 })
+    return await (filled[0] ? await looking(filled[0]) : this.tables).events(query)
   }
 
   async changed(seq: number, ms: number, signal?: AbortSignal): Promise<void> {
-    const [first, ...others] = await Promise.all(this.filled().map(async shelf => await shelf.open()))
+    const [first, ...others] = await Promise.all(this.filled().map(looking))
     if (!first) return await this.tables.changed(seq, ms, signal)
     // The first that notices something tells all.
     const noticed = new AbortController()
@@ -147,7 +152,7 @@ export class Shelves implements Store {
 
   async inspect(mend?: boolean): Promise<Finding[]> {
     const findings = await this.tables.inspect(mend)
-    for (const shelf of this.filled()) findings.push(...(await (await shelf.open()).inspect(mend)))
+    for (const shelf of this.filled()) findings.push(...(await (await looking(shelf)).inspect(mend)))
     return findings
   }
 
@@ -166,7 +171,10 @@ export class Shelves implements Store {
   }
 
   private async keeping(kind: Kind): Promise<Store> {
-    return (await this.shelfOf(kind)?.open()) ?? this.tables
+    const shelf = this.shelfOf(kind)
+    const refusal = shelf?.refusal?.()
+    if (refusal) throw refusal
+    return (await shelf?.open()) ?? this.tables
   }
 
   /** Reading goes on where nothing can be written. */
@@ -174,7 +182,7 @@ export class Shelves implements Store {
     const shelf = this.shelfOf(kind)
     if (!shelf) return await read(this.tables)
     try {
-      const answer = await read(await shelf.open())
+      const answer = await read(await looking(shelf))
       this.hindered.delete(shelf)
       return answer
     } catch (error) {
@@ -190,6 +198,11 @@ export class Shelves implements Store {
     const shelf = this.shelfOf(kind)
     return shelf && this.hindered.has(shelf) ? await read(await shelf.spare()) : await this.reading(kind, read)
   }
+}
+
+/** The store of a shelf for one who only reads. */
+async function looking(shelf: Shelf): Promise<Store> {
+  return await (shelf.asData && shelf.refusal?.() ? shelf.asData() : shelf.open())
 }
 
 /** Makes something when it is first asked for, and tries again when that failed. */
