@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { boundOf, leaves, staysInside } from './core/boundary.ts'
 import { pause } from './core/clock.ts'
@@ -286,6 +286,7 @@ export type Ask = (items: readonly { readonly what: string; readonly value: unkn
 
 /** How long a log that another process has just made may be unknown. */
 const JUST_MADE_MS = 300
+const YOUNG_MS = 2000
 
 /** What of a workspace's own store is somebody else's; undefined for one that the user named, a server, and memory. */
 export function foreignStore({
@@ -298,8 +299,8 @@ export function foreignStore({
   if (leadsOutside(root, dirname(file)))
     return { file, why: 'lies behind a symbolic link that leads out of the workspace', acceptable: false }
   let foreign = foreignIn(file)
-  // Another process may be between making the file and noting that it is ours.
-  for (let waited = 0; foreign?.acceptable && waited < JUST_MADE_MS; waited += 20) {
+  // Another process may be between making the file and noting that it is ours. What is older than that is not.
+  for (let waited = 0; foreign?.acceptable && waited < JUST_MADE_MS && isYoung(foreign.file); waited += 20) {
     pause(20)
     foreign = foreignIn(file)
   }
@@ -311,6 +312,11 @@ function leadsOutside(root: string, folder: string): boolean {
   // Our own folder is no link: that is looked at, with less, when the store is.
   if (folder === join(root, '.punchlist') || leaves(relative(root, folder))) return false
   return !staysInside(root, folder)
+}
+
+function isYoung(file: string): boolean {
+  const { ctimeMs } = lstatSync(file, { throwIfNoEntry: false }) ?? { ctimeMs: 0 }
+  return Math.abs(Date.now() - ctimeMs) < YOUNG_MS
 }
 
 /** The path of a store that is a file. */

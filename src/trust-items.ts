@@ -34,6 +34,7 @@ export async function trustSet(workspace: Workspace): Promise<TrustSet> {
   const root = realRoot(workspace.root)
   const contents = [
     ...workspace.items.map((item): Content => ({ ...item, shown: shownValue(item) })),
+    ...(await programs(workspace)),
     ...(await brought(workspace)),
   ]
   const items = contents.map(({ what, value, shown, accept: own }) => ({

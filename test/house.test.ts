@@ -180,6 +180,7 @@ const TOUCHING: Readonly<Record<string, string>> = {
   'agent/living.ts': 'reads /proc',
   'engines/sqlite/clock.ts': 'reads /proc',
   'runner/marked.ts': 'reads /proc',
+  'trust/hashes.ts': "the user's state directory",
   'trust/state.ts': "the user's state directory",
   'hosts/failing.ts': "the user's state directory",
   'hosts/install/originals.ts': "the user's state directory",

@@ -45,7 +45,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   const { env } = around
   const mode = modeOf(fields)
   const asking = askingFrom(globals, env, around.cwd)
-  const workspace = await findWorkspace(asking.wish)
+  let workspace = await findWorkspace(asking.wish)
   const { command: words = [], lease, timeout } = fields
   const settings = workspace.settings.run ?? {}
   const agent = agentMaker({
@@ -55,7 +55,6 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   })
   const accepted = async (program: { key: string; value: string }) => await isAcceptedProgram(workspace, program)
   refuseMissing(agent(), { env, cwd: fields.worktree === true ? undefined : workspace.here })
-  if (fields.worktree === true) await refuseWithoutRepository(workspace.root, accepted)
   const usesSettings = fields.agent === undefined && words.length === 0
   const { refuseUntrusted } = await import('./trust.ts')
   // Limits that were not accepted are simply not in effect; stored checks are judged when they are to be run.
@@ -63,7 +62,10 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
     ({ what, effect }) => effect !== 'loosens' && (what !== 'run.agent' || usesSettings),
   )
   const used = new Set(['database', 'queue', 'tasks', ...needed.map(({ what }) => what)])
-  await refuseUntrusted(workspace, what => used.has(what), around.terminal)
+  const isUsed = (what: string) => used.has(what) || (fields.worktree === true && what.startsWith('git '))
+  // What was accepted just now is in effect from here on.
+  if (await refuseUntrusted(workspace, isUsed, around.terminal)) workspace = await findWorkspace(asking.wish)
+  if (fields.worktree === true) await refuseWithoutRepository(workspace.root, accepted)
   const door = new StoreDoor(workspace)
   // The runner acts by the tokens of its own claims, also where an agent has started it.
   const authority = async () => ({ who: 'program', tasks: [] }) as const

@@ -43,14 +43,15 @@ export function askerFor(workspace: Workspace, terminal: Terminal): Ask | undefi
   }
 }
 
-/** Refuses a run, before anything is claimed, while something that it would use was not accepted. */
+/** Refuses a run, before anything is claimed, while something that it would use was not accepted. Returns whether a person accepted it just now. */
 export async function refuseUntrusted(
   workspace: Workspace,
   used: (what: string) => boolean,
   terminal: Terminal,
-): Promise<void> {
+): Promise<boolean> {
   const open = (await trustSet(workspace)).items.filter(({ what, accepted }) => !accepted && used(what))
-  if (open.length === 0 || (await askerFor(workspace, terminal)?.(open))) return
+  if (open.length === 0) return false
+  if (await askerFor(workspace, terminal)?.(open)) return true
   throw new Problem(
     'untrusted',
     `Not accepted here: ${open.map(told).join('; ')}; nothing was claimed`,

@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs'
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { join, relative } from 'node:path'
 import { codeOf } from '../core/disk.ts'
+import { readRegular } from '../core/files.ts'
 import { digest } from '../core/id.ts'
 import { Problem } from '../core/problem.ts'
 import { identityOf, isSame, keepStore, knownStore } from './state.ts'
@@ -70,6 +71,9 @@ function isEmpty(folder: string): boolean {
   }
 }
 
+/** More than any report of ours. */
+const LARGEST = 256 * 1024 * 1024
+
 /** Of a link only its name counts: it is never followed. */
 function filesBelow(top: string, folder: string): string[][] {
   const entries = readdirSync(folder, { withFileTypes: true }).toSorted((one, other) =>
@@ -78,6 +82,6 @@ function filesBelow(top: string, folder: string): string[][] {
   return entries.flatMap(entry => {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) return filesBelow(top, path)
-    return [[relative(top, path), entry.isFile() ? digest(readFileSync(path, 'latin1')) : '']]
+    return [[relative(top, path), entry.isFile() ? digest(readRegular(path, LARGEST, 'anyone') ?? '') : '']]
   })
 }
