@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, readSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, readSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { problemFor } from '../core/disk.ts'
 import { makeFolder, openRegular, writeOnce } from '../core/files.ts'
@@ -34,11 +34,15 @@ export class Conversation {
   /**
    * `folder`: the workspace's own, `.punchlist`. `seal`: what each of our lines
    * carries; a line without it was written by somebody else, and is passed over.
+   * A file without any of our lines is left as it is, and ours gets another name.
    * Without a seal nothing is kept.
    */
   constructor(folder: string, id: string, seal: string | undefined) {
     this.seal = seal
-    this.file = join(folder, FOLDER, `${safeName(id)}.jsonl`)
+    const named = (name: string) => join(folder, FOLDER, `${name}.jsonl`)
+    const plain = named(safeName(id))
+    const isFree = seal === undefined || !isForeign(plain, seal)
+    this.file = isFree ? plain : named(`${safeName(id)}.${digest(`${seal}\n${id}`).slice(0, 16)}`)
   }
 
   /**
@@ -97,17 +101,32 @@ export class Conversation {
   }
 
   private lines(): Line[] {
-    const { descriptor, stats } = openRegular(this.file, constants.O_RDONLY)
-    try {
-      const { size } = stats
-      const start = Math.max(0, size - READ_BYTES)
-      const bytes = Buffer.alloc(size - start)
-      const read = readSync(descriptor, bytes, 0, bytes.length, start)
-      const texts = bytes.toString('utf8', 0, read).split('\n')
-      return (start > 0 ? texts.slice(1) : texts).flatMap(text => parsed(text, this.seal))
-    } finally {
-      closeSync(descriptor)
-    }
+    return linesOf(this.file, this.seal)
+  }
+}
+
+/** Our lines at the end of a file. */
+function linesOf(file: string, seal: string | undefined): Line[] {
+  const { descriptor, stats } = openRegular(file, constants.O_RDONLY)
+  try {
+    const { size } = stats
+    const start = Math.max(0, size - READ_BYTES)
+    const bytes = Buffer.alloc(size - start)
+    const read = readSync(descriptor, bytes, 0, bytes.length, start)
+    const texts = bytes.toString('utf8', 0, read).split('\n')
+    return (start > 0 ? texts.slice(1) : texts).flatMap(text => parsed(text, seal))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Whether a file is there that has no line of ours. What cannot be opened is refused when it is written to. */
+function isForeign(file: string, seal: string): boolean {
+  try {
+    const stats = lstatSync(file, { throwIfNoEntry: false })
+    return stats?.isFile() === true && stats.size > 0 && linesOf(file, seal).length === 0
+  } catch {
+    return false
   }
 }
 

@@ -6,6 +6,7 @@ import {
   readBeginning,
   readRegular,
   refuseLinks,
+  refuseOther,
   removeFile,
   replaceFile,
 } from '../core/files.ts'
@@ -80,11 +81,12 @@ export class RunState {
     return seal === this.seal ? rest : undefined
   }
 
-  /** Puts a file there, whole, under the seal. */
+  /** Puts a file there, whole, under the seal. One that does not carry it is left as it is. */
   keep(value: object, ...names: readonly string[]): void {
     if (this.seal === undefined) return
     const path = this.path(...names)
     this.make(...names.slice(0, -1))
+    if (refuseOther(path)?.size && !this.sealed(LARGEST, ...names)) return
     replaceFile(path, JSON.stringify({ ...value, seal: this.seal }), { drafting: this.folder })
   }
 
@@ -103,6 +105,9 @@ export class RunState {
     if (!this.ready.has(folder)) refuseLinks(this.root, folder)
   }
 }
+
+/** More than anything we keep in one file. */
+const LARGEST = 16 * 1024 * 1024
 
 /** What cannot be read says nothing. */
 function quietly<T>(read: () => T): T | undefined {
