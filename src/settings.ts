@@ -156,7 +156,7 @@ const KEYS = {
   'run.lease': declare(
     v.pipe(
       v.string(),
-      v.regex(/^[1-9]\d{0,8}[smhd]$/, 'must be a duration such as 15m'),
+      v.regex(/^[1-9](?:\d{0,7}s|\d{0,6}m|\d{0,4}h|\d{0,3}d)$/, 'must be a duration such as 15m'),
       v.description('how long a claim holds without a renewal, 15m by default'),
     ),
     harmless('15m'),

@@ -49,12 +49,15 @@ export function parsedJson(json: string, file: string, hint: string): unknown {
 
 /** A length of time, as people write it; in milliseconds when it is used. */
 export function duration() {
-  return v.pipe(v.string(), v.regex(/^\d{1,9}(?:ms|s|m|h|d)$/, 'must be a duration such as 30m'))
+  return v.pipe(v.string(), v.regex(/^(?:\d{1,9}ms|\d{1,8}s|\d{1,7}m|\d{1,5}h|\d{1,4}d)$/, 'must be a duration such as 30m'))
 }
+
+/** Bounded: milliseconds of a longer one are more than every engine can keep. */
+const LONG_DURATION = /^[1-9](?:\d{0,7}s|\d{0,6}m|\d{0,4}h|\d{0,3}d)$/
 
 /** The same, of a second or more. */
 export function longDuration() {
-  return v.pipe(v.string(), v.regex(/^[1-9]\d{0,8}[smhd]$/, 'must be a duration of a second or more, such as 30m'))
+  return v.pipe(v.string(), v.regex(LONG_DURATION, 'must be a duration of a second or more, such as 30m'))
 }
 
 export function milliseconds(text: string): number {
