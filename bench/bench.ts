@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { backlog } from './backlog.ts'
 import { directories } from './directories.ts'
 import { hook } from './hook.ts'
@@ -27,6 +30,11 @@ const PARTS: Readonly<Record<string, () => Row[] | Promise<Row[]>>> = {
   run,
   supervisor,
 }
+
+// What the user's own state directory says of stores and accepted settings is none of a benchmark's.
+const state = mkdtempSync(join(tmpdir(), 'punchlist-bench-state-'))
+process.env['XDG_STATE_HOME'] = state
+process.on('exit', () => rmSync(state, { recursive: true, force: true }))
 
 const wanted = process.argv.slice(2)
 const rows: Row[] = []

@@ -16,7 +16,7 @@ export async function hook(): Promise<Row[]> {
     await prepare(cwd)
     const bare = [process.execPath, '-e', '0']
     const hooked = [process.execPath, PROGRAM, 'hook', 'claude-code']
-    const best = { bare: Infinity, nothing: Infinity, elsewhere: Infinity, open: Infinity }
+    const best = { bare: Infinity, nothing: Infinity, elsewhere: Infinity, open: Infinity, set: Infinity }
     for (let round = 0; round < ROUNDS; round++) {
       const least = (name: keyof typeof best, command: readonly string[], kind: string) => {
         best[name] = Math.min(best[name], processorTime(command, cwd, kind, round))
@@ -25,6 +25,7 @@ export async function hook(): Promise<Row[]> {
       least('nothing', hooked, 'none')
       least('elsewhere', hooked, 'elsewhere')
       least('open', hooked, 'open')
+      least('set', hooked, 'set')
     }
     const row = (what: string, ours: number, bar: number): Row => ({
       what,
@@ -38,6 +39,7 @@ export async function hook(): Promise<Row[]> {
       row('hook claude-code, Stop, nothing to do', best.nothing, 1.35),
       row('hook claude-code, Stop, no list in that folder', best.elsewhere, 1.35),
       row('hook claude-code, Stop, open plan of 50 items', best.open, 1.6),
+      row('hook claude-code, Stop, nothing to do, accepted wards', best.set, 1.5),
     ]
   } finally {
     rmSync(cwd, { recursive: true, force: true })
@@ -48,6 +50,7 @@ export async function hook(): Promise<Row[]> {
 async function prepare(cwd: string): Promise<void> {
   mkdirSync(join(cwd, 'list', '.git'), { recursive: true })
   mkdirSync(join(cwd, 'empty', '.git'), { recursive: true })
+  await prepareSettings(join(cwd, 'set'))
   const list = await open({ root: join(cwd, 'list') })
   const items = Array.from({ length: 50 }, (_, n) => ({ title: `item ${n}`, context: `what to know of item ${n}` }))
   for (let n = 0; n < ROUNDS * AT_ONCE; n++) {
@@ -58,7 +61,19 @@ async function prepare(cwd: string): Promise<void> {
     writeFileSync(join(cwd, `open-${n}`), event('list', session))
     writeFileSync(join(cwd, `none-${n}`), event('list', 'nobody'))
     writeFileSync(join(cwd, `elsewhere-${n}`), event('empty', 'nobody'))
+    writeFileSync(join(cwd, `set-${n}`), event('set', 'nobody'))
   }
+  await list.close()
+}
+
+/** A folder with a list, and with settings that its user has accepted. */
+async function prepareSettings(root: string): Promise<void> {
+  mkdirSync(join(root, '.git'), { recursive: true })
+  writeFileSync(join(root, 'punchlist.json'), JSON.stringify({ wards: ['npm test'] }))
+  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, 'trust', '--yes'], { cwd: root, encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  const list = await open({ root })
+  await list.plan.create({ items: [{ title: 'item' }] })
   await list.close()
 }
 

@@ -12,7 +12,7 @@ if (Number(process.versions.node.split('.')[0]) >= OLDEST) {
   if (cache) require('node:module').enableCompileCache(cache)
   // A hook is started by its host at every turn: it has a short way in. Typed by a person it is a command like the others.
   const hook = process.argv[2] === 'hook' && process.argv.length === 4 && !process.argv[3].startsWith('-')
-  require(hook ? '../dist/hook/engines/sqlite/hook-bin.cjs' : '../dist/program/cli/bin.cjs')
+  require(hook ? '../dist/hook/engines/sqlite/hook-bin.cjs' : '../dist/program/engines/sqlite/bin.cjs')
 } else {
   handOver()
 }

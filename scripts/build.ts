@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { type OutputChunk, rolldown } from 'rolldown'
 import { settingsSchema, userSettingsSchema } from '../src/settings.ts'
+import { compiledEagerly } from './eager.ts'
 import { notices } from './notices.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -23,22 +24,30 @@ const PEERS = ['ai', '@opentelemetry/api']
 
 type Groups = { name: string; test: RegExp }[]
 
-// Every file is another look-up at every start: what nearly every command needs is one chunk.
+// What reads settings: loaded where there are some.
+const SETTINGS = {
+  name: 'settings',
+  test: /\/src\/(?:settings|trust\/(?:accepted|applied|judgement|ward-settings))\.ts/,
+}
+
+// Every file is another look-up at every start: what the verbs of the plan need is one chunk, with what they import. What
+// only some starts need is imported by `import()` in the source. It lies where the engine looks for its migrations.
 const SHARED: Groups = [
   {
     name: 'plan',
-    test: /\/src\/(?:core\/(?!check\.ts|clock\.ts|disk\.ts|environment\.ts|git\.ts|process\.ts|wards\.ts|markdown\.ts|session\.ts|splices\.ts|words\.ts|yaml\/)|plans\/(?!budget\.ts|context\.ts)|cli\/(?:show|table)\.ts)|\/valibot\//,
+    test: /\/src\/(?:core\/(?:boundary|clock|completion|disk|file-entries|files|id|input|keeping|kind|lifecycle|move|operation|parts|problem|state-file|store|text|words)\.ts|plans\/(?:draft|operations|record|settling|turns|work)\.ts|cli\/(?:arguments|bin|main|nearest|scope|show|table|terminal)\.ts|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|hosts\/(?:reading|scoping)\.ts|trust\/(?:queue-folder|root|state|store-file)\.ts|(?:open|operations|workspace)\.ts)|\/valibot\//,
   },
+  SETTINGS,
   { name: 'text', test: /\/src\/core\/(?:markdown\.ts|splices\.ts|yaml\/)/ },
 ]
 
-// The same for hooks: what each of them needs, the host that calls most often, and the engine that most have. It lies
-// where that engine looks for its migrations.
+// The same for hooks: what each of them needs, the host that calls most often, and the engine that most have.
 const HOOK: Groups = [
   {
     name: 'hook',
     test: /\/src\/(?:core\/(?:completion|id|keeping|lifecycle|move|parts|problem|text)\.ts|continuation\/|plans\/(?:outlook|record|turns)\.ts|hosts\/(?:answering|hearing|hook|hosts|reading|scoping|claude-code\/hook)\.ts|cli\/|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|open\.ts|workspace\.ts)/,
   },
+  SETTINGS,
 ]
 
 // Built beside and renamed into place: a command that starts meanwhile finds the old build or the new one, never half of one.
@@ -48,7 +57,7 @@ const chunks = [
   ...(await bundle(fresh, 'esm', LIBRARY, [], PEERS)),
   ...(await alone('opencode.js', 'src/hosts/opencode/index.ts')),
   ...(await alone('pi.js', 'src/hosts/pi/extension.ts')),
-  ...(await bundle(join(fresh, 'program'), 'cjs', { 'cli/bin': 'src/cli/bin.ts' }, SHARED)),
+  ...(await bundle(join(fresh, 'program'), 'cjs', { 'engines/sqlite/bin': 'src/cli/bin.ts' }, SHARED)),
   // By itself: what it shares with the commands would come with what only those need.
   ...(await bundle(join(fresh, 'hook'), 'cjs', { 'engines/sqlite/hook-bin': 'src/cli/hook-bin.ts' }, HOOK)),
 ]
@@ -95,7 +104,10 @@ async function bundle(
     const from = join(src, 'engines', engine, 'migrations')
     if (existsSync(from)) cpSync(from, join(dir, 'engines', engine, 'migrations'), { recursive: true })
   }
-  return output.filter(part => part.type === 'chunk')
+  const parts = output.filter(part => part.type === 'chunk')
+  const loadedAtStart = parts.filter(({ isEntry, name }) => format === 'cjs' && (isEntry || name === SETTINGS.name))
+  for (const { fileName, code } of loadedAtStart) writeFileSync(join(dir, fileName), compiledEagerly(code))
+  return parts
 }
 
 /** One file that needs no other: a host loads it from wherever it lies, in a runtime of its own. */

@@ -8,6 +8,7 @@ import type { Checks, Command, Documents, Wards } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import type { Store } from './core/store.ts'
 import { type Shelf, Shelves } from './engines/files/shelves.ts'
+import { openForeign, openFrozen, openSqliteStore } from './engines/sqlite/store.ts'
 import { foreignQueue, keepQueueAsOwn } from './trust/queue-folder.ts'
 import { realRoot } from './trust/root.ts'
 import { knownSeal, makeSeal } from './trust/state.ts'
@@ -24,10 +25,9 @@ interface Opening extends Patience {
   readonly beforeWrite?: () => void
 }
 
-/** Opens the store of a URL. Engines are loaded when first used. */
+/** Opens the store of a URL. Drivers are loaded when first used; the engine that most have is at hand. */
 export async function openStore(url: string, opening: Opening = {}): Promise<Store> {
   if (url.startsWith('sqlite:')) {
-    const { openSqliteStore } = await import('./engines/sqlite/store.ts')
     return openSqliteStore(url.slice('sqlite:'.length), opening)
   }
   const { openPostgresStore } = await import('./engines/postgres/store.ts')
@@ -74,7 +74,7 @@ export class StoreDoor {
     } catch (error) {
       // The next call tries again: a server may be back, a disk may have space.
       this.opened = undefined
-      const readable = writes ? undefined : await asItLies(this.workspace.store, error)
+      const readable = writes ? undefined : asItLies(this.workspace.store, error)
       if (readable) return this.shelved(readable)
       throw error
     }
@@ -260,7 +260,6 @@ export class StoreDoor {
   /** What somebody else's database says, without a byte being written or a log being replayed. */
   private async asData(foreign: Foreign): Promise<Store> {
     const file = fileOf(this.workspace.store)!
-    const { openForeign } = await import('./engines/sqlite/store.ts')
     const tables = foreign.acceptable && existsSync(file) ? openForeign(file) : undefined
     return this.shelved(tables ?? (await openStore('sqlite::memory:')), false, true)
   }
@@ -326,10 +325,10 @@ function fileOf(url: string): string | undefined {
 }
 
 /** Reading goes on where writing cannot, if the store is a file that can be read without touching anything. */
-async function asItLies(url: string, error: unknown): Promise<Store | undefined> {
+function asItLies(url: string, error: unknown): Store | undefined {
   const hindered = error instanceof Problem && (error.code === 'store_full' || error.code === 'store_read_only')
   if (!hindered || !url.startsWith('sqlite:')) return undefined
-  return (await import('./engines/sqlite/store.ts')).openFrozen(url.slice('sqlite:'.length))
+  return openFrozen(url.slice('sqlite:'.length))
 }
 
 /** A store that is a file, and is not there. */

@@ -11,7 +11,7 @@ import { configFile } from './core/state-file.ts'
 export type Effect = 'none' | 'runs' | 'connects' | 'outside' | 'loosens'
 
 /** What a value is judged by: the folder of punchlist.json, and the value that applies without it. */
-export interface Around<Value> {
+interface Around<Value> {
   readonly root: string
   /** The user's own value, else the default. */
   readonly base: Value | undefined

@@ -6,6 +6,7 @@ import { Problem } from './core/problem.ts'
 import { configFile } from './core/state-file.ts'
 import type { Ward } from './core/wards.ts'
 import type { Settings } from './settings.ts'
+import type { Applied } from './trust/applied.ts'
 import type { TrustItem } from './trust/judgement.ts'
 
 /** Where a command works: the folder, what is set there, and the URL of its store. */
@@ -45,9 +46,9 @@ export async function findWorkspace({ cwd, root: wanted, store }: WorkspaceWish)
   const file = join(root, 'punchlist.json')
   // Most commands run without settings: what reads them is loaded only when there are some.
   const some = lstatSync(file, QUIETLY) !== undefined || existsSync(configFile('config.json'))
-  const { settings, items, pending } = some
-    ? await (await import('./trust/applied.ts')).appliedSettings(file, root)
-    : { settings: {}, items: [], pending: [] }
+  const { settings, items, pending, wards }: Applied = some
+    ? (await import('./trust/applied.ts')).appliedSettings(file, root)
+    : { settings: {}, items: [], pending: [], wards: [] }
   return {
     root,
     here,
@@ -61,33 +62,8 @@ export async function findWorkspace({ cwd, root: wanted, store }: WorkspaceWish)
     items,
     pending,
     completion: settings.plan?.completion ?? 'self',
-    wards: settings.wards?.length ? await wardsIn(settings.wards, file) : [],
+    wards,
   }
-}
-
-type WardSetting = string | { readonly run: string; readonly env?: readonly string[] | undefined }
-
-const MOST_VARIABLES = 50
-
-/** They are run without a shell, so they are taken apart here. */
-async function wardsIn(settings: readonly WardSetting[], file: string): Promise<readonly Ward[]> {
-  const { words } = await import('./core/words.ts')
-  return settings.map((setting, index) => {
-    const { run, env = [] } = typeof setting === 'string' ? { run: setting } : setting
-    const wrong = (key: string, message: string) =>
-      new Problem('bad_input', `${file}: ${key} ${message}`, `Correct ${key} in ${file}.`, {
-        file,
-        wrong: [{ key, message }],
-      })
-    const key = typeof setting === 'string' ? `wards.${index}` : `wards.${index}.run`
-    const command = words(run)
-    if (!command) throw wrong(key, 'has a quote that is never closed')
-    if (!command[0]) throw wrong(key, 'is empty')
-    const strange = env.findIndex(name => !/^[A-Za-z_]\w{0,127}$/.test(name))
-    if (strange >= 0) throw wrong(`wards.${index}.env.${strange}`, 'is not the name of a variable')
-    if (env.length > MOST_VARIABLES) throw wrong(`wards.${index}.env`, `has more than ${MOST_VARIABLES} names`)
-    return { command, env }
-  })
 }
 
 /** The nearest folder upwards that is marked as a workspace, in the main worktree of its repository; else the folder itself. */

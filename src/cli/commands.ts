@@ -10,6 +10,7 @@ import { type GlobalFlags, readArguments } from './arguments.ts'
 import type { Surroundings } from './main.ts'
 import { nearest } from './nearest.ts'
 import { askingFrom } from './scope.ts'
+import { shown } from './show.ts'
 
 /** A command that is the terminal's alone: it sets up, looks after or opens another door. */
 export interface Command {
@@ -257,7 +258,7 @@ async function version(around: Surroundings): Promise<number> {
 
 async function tell(name: string, globals: GlobalFlags, around: Surroundings, answer: unknown): Promise<number> {
   const { terminal } = around
-  terminal.out(globals.json ? JSON.stringify(answer) : (await import('./show.ts')).shown(name, answer, terminal))
+  terminal.out(globals.json ? JSON.stringify(answer) : shown(name, answer, terminal))
   return 0
 }
 

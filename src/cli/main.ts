@@ -1,10 +1,12 @@
 import { checked, type Operation, writesWith } from '../core/operation.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
+import { harmless, harmlessLine } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
 import { operationsFor } from '../operations.ts'
 import { findWorkspace } from '../workspace.ts'
 import { leadingWords, readArguments } from './arguments.ts'
 import { askingFrom, callerFor } from './scope.ts'
+import { shown } from './show.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What surrounds a command: handed in, so that a test can surround it with something else. */
@@ -21,7 +23,6 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
     return await dispatch(argv, around, json)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    const { harmless } = await import('../core/text.ts')
     around.terminal.err(json ? JSON.stringify(error) : harmless(`${error.message}\n${error.hint}`))
     return PROBLEMS[error.code].exit
   }
@@ -68,9 +69,8 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
     const tell = async (answer: unknown) => {
       if (op.document && !json) terminal.print(String((answer as Record<string, unknown>)[op.document]))
       else terminal.out(json ? JSON.stringify(answer) : (await showing(op)).shown(op.name, answer, terminal))
-      await warn(answer, terminal)
-      for (const text of door.warnings(op.name === 'status'))
-        terminal.err((await import('../core/text.ts')).harmlessLine(`warning: ${text}`))
+      warn(answer, terminal)
+      for (const text of door.warnings(op.name === 'status')) terminal.err(harmlessLine(`warning: ${text}`))
     }
     if (op.name === 'backlog_triage' && !json && terminal.interactive && !writes) {
       return await (await import('./triage.ts')).triageTogether(caller, input, terminal)
@@ -89,14 +89,12 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
 async function showing(op: Operation): Promise<Pick<typeof import('./show.ts'), 'shown'>> {
   if (op.tools === 'backlog') return await import('./show-backlog.ts')
   if (op.tools === 'worklog') return await import('./show-worklog.ts')
-  return op.tools === 'queue' ? await import('./show-queue.ts') : await import('./show.ts')
+  return op.tools === 'queue' ? await import('./show-queue.ts') : { shown }
 }
 
 /** Files that could not be read are also told where nobody parses what is printed. */
-async function warn(answer: unknown, terminal: Terminal): Promise<void> {
+function warn(answer: unknown, terminal: Terminal): void {
   const { warnings = [] } = answer as { warnings?: { file: string; line: number; message: string }[] }
-  if (warnings.length === 0) return
-  const { harmlessLine } = await import('../core/text.ts')
   for (const { file, line, message } of warnings) terminal.err(harmlessLine(`warning: ${file}:${line} ${message}`))
 }
 

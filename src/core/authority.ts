@@ -74,8 +74,7 @@ export async function requireOther(caller: Caller, item: Item, works: boolean): 
 }
 
 /** Refuses an agent, or a model that works on a task, to go on with what waits for a person. */
-export async function requirePerson(caller: Caller, id: string, needs: string | null): Promise<void> {
-  if (needs === null) return
+export async function requirePerson(caller: Caller, id: string, needs: string): Promise<void> {
   const { who, tasks } = await caller.authority()
   const working = tasks.length > 0 || caller.scope.task !== undefined
   if (who !== 'agent' && !(who === 'model' && working)) return

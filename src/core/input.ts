@@ -49,7 +49,10 @@ export function parsedJson(json: string, file: string, hint: string): unknown {
 
 /** A length of time, as people write it; in milliseconds when it is used. */
 export function duration() {
-  return v.pipe(v.string(), v.regex(/^(?:\d{1,9}ms|\d{1,8}s|\d{1,7}m|\d{1,5}h|\d{1,4}d)$/, 'must be a duration such as 30m'))
+  return v.pipe(
+    v.string(),
+    v.regex(/^(?:\d{1,9}ms|\d{1,8}s|\d{1,7}m|\d{1,5}h|\d{1,4}d)$/, 'must be a duration such as 30m'),
+  )
 }
 
 /** Bounded: milliseconds of a longer one are more than every engine can keep. */

@@ -19,27 +19,8 @@ export async function carryItems(
   return { of, source, carried }
 }
 
-/**
- * Two that add at once may see the last item finished in between: one then adds
- * to a turn that the other has ended. Whoever comes second to look, the adder at
- * the turn or the ender at its items, brings them along; both may, it is once.
- */
-export async function settled(
-  caller: Caller,
-  { of, before, added }: { of: Turn; before: Turn | undefined; added: PlanItem[] },
-): Promise<{ of: Turn; added: PlanItem[] }> {
-  if (before) await copyOpen(caller, before, of)
-  if (caller.scope.turnId !== undefined) return { of, added }
-  const [now] = await caller.store.find(turn, { where: { id: of.id }, limit: 1 })
-  if (now?.status !== 'ended') return { of, added }
-  const next = (await turnForNewItems(caller)).of
-  const copies = await copyOpen(caller, of, next)
-  const ids = new Set(added.map(({ id }) => id))
-  return { of: next, added: copies.filter(({ carriedFrom }) => carriedFrom !== null && ids.has(carriedFrom)) }
-}
-
 /** Copies of everything that is open in one turn, in another: made now, or there already. */
-async function copyOpen(caller: Caller, source: Turn, of: Turn): Promise<PlanItem[]> {
+export async function copyOpen(caller: Caller, source: Turn, of: Turn): Promise<PlanItem[]> {
   const left = await leftIn(caller, source, of)
   if (left.length === 0) return []
   const ids = new Set(left.map(({ id }) => id))

@@ -5,7 +5,7 @@ import { evidenceIn } from './evidence.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
 import { itemsOf } from './turns.ts'
 
-/** What a completion stands on, as fields for the judge to look at. */
+/** What a completion rests on in a turn that does not take it on word, as fields for the judge to look at. */
 export async function grounds(
   caller: Caller,
   of: Turn,
@@ -13,7 +13,6 @@ export async function grounds(
   outcome: string,
 ): Promise<Record<string, unknown>> {
   const { completionMode } = of
-  if (completionMode === 'self') return {}
   const evidence = evidenceIn(outcome)
   const named = { completionMode, evidence: evidence.length > 0 ? evidence : null }
   const checkCommand = item.checkCommand ?? of.checkCommand

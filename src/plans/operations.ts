@@ -4,7 +4,6 @@ import { line, parsedJson, prose, wholeNumber } from '../core/input.ts'
 import { operation, PAGE_CHARACTERS } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { words } from '../core/words.ts'
-import { carryItems } from './carrying.ts'
 import { acceptSet } from './checks.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
 import { currentTurn, itemsOf, openTurn } from './turns.ts'
@@ -303,6 +302,7 @@ export const carryTodo = operation({
       ...leftOver(),
     }),
   async run(caller, { from }) {
+    const { carryItems } = await import('./carrying.ts')
     const { of, source, carried } = await carryItems(caller, from)
     return {
       from: source.turnId,

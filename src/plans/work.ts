@@ -1,13 +1,11 @@
-import { requirePerson } from '../core/authority.ts'
 import { digest } from '../core/id.ts'
 import { openStatuses } from '../core/lifecycle.ts'
 import { amend, claim, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { settled } from './carrying.ts'
-import { grounds } from './completion.ts'
 import { draftOf, type NewItem } from './draft.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
+import { settled } from './settling.ts'
 import { currentTurn, itemsOf, turnForNewItems } from './turns.ts'
 
 /**
@@ -51,7 +49,7 @@ export async function itemOf(caller: Caller, id: string): Promise<{ of: Turn; it
 /** Starts the named item, or the next one that waits. */
 export async function startItem(caller: Caller, id: string | undefined): Promise<{ of: Turn; item: PlanItem }> {
   const named = id === undefined ? undefined : await itemOf(caller, id)
-  if (named) await requirePerson(caller, named.item.id, named.item.needs)
+  if (named) await requirePersonFor(caller, named.item)
   const of = named?.of ?? (await currentTurn(caller))
   const item =
     of &&
@@ -93,7 +91,7 @@ export async function blockItem(caller: Caller, id: string, needs: string): Prom
 /** The person has answered: the item can be worked on again. */
 export async function unblockItem(caller: Caller, id: string): Promise<{ of: Turn; item: PlanItem }> {
   const { of, item } = await itemOf(caller, id)
-  await requirePerson(caller, item.id, item.needs)
+  await requirePersonFor(caller, item)
   const at = caller.now().toISOString()
   const freed = await amend(caller.store, planItem, {
     id: item.id,
@@ -157,10 +155,13 @@ export async function finishItem(
   { id, status, outcome }: Ending,
 ): Promise<{ of: Turn; item: PlanItem }> {
   const { of, item } = await itemOf(caller, id)
-  if (status === 'completed') await requirePerson(caller, item.id, item.needs)
+  if (status === 'completed') await requirePersonFor(caller, item)
   const told = { outcome }
   const closed = !openStatuses(planItem.lifecycle).includes(item.status)
-  const believed = status === 'cancelled' || closed ? told : { ...told, ...(await grounds(caller, of, item, outcome)) }
+  const onWord = status === 'cancelled' || closed || of.completionMode === 'self'
+  const believed = onWord
+    ? told
+    : { ...told, ...(await (await import('./completion.ts')).grounds(caller, of, item, outcome)) }
   const finished = await move(caller.store, planItem, {
     id: item.id,
     known: item,
@@ -172,6 +173,11 @@ export async function finishItem(
     why: outcome.slice(0, 200),
   })
   return { of, item: finished }
+}
+
+/** Refuses an agent what waits for a person. Hardly any item does: what decides it is loaded for those. */
+async function requirePersonFor(caller: Caller, { id, needs }: PlanItem): Promise<void> {
+  if (needs !== null) await (await import('../core/authority.ts')).requirePerson(caller, id, needs)
 }
 
 /** What is left of a plan: how much, and what comes first apart from the item one has just dealt with. */

@@ -1,20 +1,22 @@
 import { lstatSync } from 'node:fs'
 import { isOwn } from '../core/files.ts'
-import { readSettings, type Settings } from '../settings.ts'
+import type { Ward } from '../core/wards.ts'
+import { readSettings, readUserSettings, type Settings } from '../settings.ts'
 import { isAccepted } from './accepted.ts'
 import { effective, itemsOf, type TrustItem } from './judgement.ts'
 import { realRoot } from './root.ts'
-import { userSettings } from './user-settings.ts'
+import { wardsIn } from './ward-settings.ts'
 
 /** The settings of a folder as far as they are in effect, and what of them its user has to accept. */
 export interface Applied {
   readonly settings: Settings
   readonly items: readonly TrustItem[]
   readonly pending: readonly TrustItem[]
+  readonly wards: readonly Ward[]
 }
 
-export async function appliedSettings(file: string, root: string): Promise<Applied> {
-  const user = await userSettings()
+export function appliedSettings(file: string, root: string): Applied {
+  const user = readUserSettings()
   const stats = lstatSync(file, { throwIfNoEntry: false })
   const written = stats ? readSettings(file) : {}
   const real = realRoot(root)
@@ -28,5 +30,6 @@ export async function appliedSettings(file: string, root: string): Promise<Appli
   // Commands are judged when they are to be run: to hash them would load a library at every start.
   const holds = (item: TrustItem) => item.effect === 'runs' || isAccepted(real, item)
   const settings = effective(settled ? written : {}, user, holds, root)
-  return { settings, items, pending: items.filter(item => !holds(item)) }
+  const pending = items.filter(item => !holds(item))
+  return { settings, items, pending, wards: wardsIn(settings.wards ?? [], file) }
 }

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 /** A folder under one name, whichever way it was reached. */
 export function realRoot(root: string): string {
   try {
-    return realpathSync(root)
+    return realpathSync.native(root)
   } catch {
     return root
   }

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fdatasyncSync,
   fsyncSync,
   mkdirSync,
@@ -63,16 +64,14 @@ export function knownLog(path: string): Identity | undefined {
 export function keepLog(path: string, identity: Identity): void {
   const file = recordOf('stores', path, 'wal')
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    const descriptor = openSync(file, 'a+', 0o600)
-    closeSync(descriptor)
-    const writing = openSync(file, 'r+')
+    // Its folder holds the record of the database itself, which comes first.
+    const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
     try {
       // One length: a record that is written over in place never has the end of an older one.
-      writeSync(writing, JSON.stringify(identity).padEnd(80), 0)
-      fdatasyncSync(writing)
+      writeSync(descriptor, JSON.stringify(identity).padEnd(80), 0)
+      fdatasyncSync(descriptor)
     } finally {
-      closeSync(writing)
+      closeSync(descriptor)
     }
   } catch {
     // Only after a crash does anybody ask for it; that costs a question then.

@@ -29,7 +29,7 @@ test.each([
   [['agent', '--help']],
 ])('punchlist %j does not load what the agent is made of', async args => {
   const { files, ofTheSdk } = await loaded(args)
-  expect(files.some(file => file.endsWith('/cli/bin.cjs'))).toBe(true)
+  expect(files.some(file => file.endsWith('/engines/sqlite/bin.cjs'))).toBe(true)
   expect(ofTheSdk).toEqual([])
 })
 

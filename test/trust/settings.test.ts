@@ -3,7 +3,6 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readSettings, readUserSettings } from '../../src/settings.ts'
-import { userSettings } from '../../src/trust/user-settings.ts'
 import { scratch } from '../support/scratch.ts'
 
 function home(text?: string) {
@@ -21,14 +20,13 @@ function inFolder(settings: unknown): string {
 }
 
 describe("the user's settings", () => {
-  test('without a file there are none', async () => {
+  test('without a file there are none', () => {
     expect(readUserSettings(home().env)).toEqual({})
-    expect(await userSettings(home().env)).toEqual({})
   })
 
-  test('they are read from XDG_CONFIG_HOME, else from ~/.config', async () => {
+  test('they are read from XDG_CONFIG_HOME, else from ~/.config', () => {
     const set = { run: { workers: 2 }, limits: { workers: 4 } }
-    expect(await userSettings(home(JSON.stringify(set)).env)).toEqual(set)
+    expect(readUserSettings(home(JSON.stringify(set)).env)).toEqual(set)
     const HOME = scratch()
     mkdirSync(join(HOME, '.config/punchlist'), { recursive: true })
     writeFileSync(join(HOME, '.config/punchlist/config.json'), JSON.stringify(set))

@@ -53,9 +53,9 @@ export class Connection {
     const sqlite = process.getBuiltinModule('node:sqlite')
     this.db = this.guarded(() => {
       const settings = { timeout: 0, enableForeignKeyConstraints: true, allowExtension: false }
-      if (path !== ':memory:') refuseForeign(path)
+      const isThere = path === ':memory:' || refuseForeign(path)
       if (options.frozen) return new sqlite.DatabaseSync(frozen(path), { ...settings, readOnly: true })
-      if (path !== ':memory:') prepareFile(path)
+      if (!isThere) makeFile(path)
       return new sqlite.DatabaseSync(path, settings)
     })
     this.durability = options.durability ?? 'full'
@@ -207,8 +207,7 @@ function frozen(path: string): URL {
 }
 
 /** Nobody but its owner may read a list; and git must not take it along. */
-function prepareFile(path: string): void {
-  if (refuseOther(path)) return
+function makeFile(path: string): void {
   const folder = dirname(path)
   refuseNetwork(folder)
   const ours = basename(folder) === '.punchlist'
@@ -222,11 +221,12 @@ function prepareFile(path: string): void {
   closeSync(openRegular(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT).descriptor)
 }
 
-/** SQLite follows links, and waits for pipes: nothing but files is left to it. */
-function refuseForeign(path: string): void {
+/** SQLite follows links, and waits for pipes: nothing but files is left to it. Whether the file itself is there. */
+function refuseForeign(path: string): boolean {
   const folder = dirname(path)
   if (basename(folder) === '.punchlist') refuseOtherThanFolder(folder)
-  for (const beside of ['', '-wal', '-shm', '-journal']) refuseOther(`${path}${beside}`)
+  for (const ending of ['-wal', '-shm', '-journal']) refuseOther(`${path}${ending}`)
+  return refuseOther(path) !== undefined
 }
 
 function refuseOldSqlite(): void {
