@@ -5,6 +5,7 @@ import { openRegular, readUpTo } from './core/files.ts'
 import { programsOf, RUN_ON_CHECKOUT } from './core/git.ts'
 import { newDigest } from './core/id.ts'
 import { Problem } from './core/problem.ts'
+import { openForeign } from './engines/sqlite/store.ts'
 import { foreignStore, StoreDoor } from './open.ts'
 import { checksIn } from './plans/checks.ts'
 import { accept, hashOf, hashOfAll, isAccepted } from './trust/accepted.ts'
@@ -177,7 +178,6 @@ function summaryOf(path: string): { readonly bytes: number; readonly sha256: str
 
 async function acceptDatabase(workspace: Workspace): Promise<void> {
   const file = workspace.store.slice('sqlite:'.length)
-  const { openForeign } = await import('./engines/sqlite/store.ts')
   const readable = openForeign(file)
   if (!readable) {
     throw new Problem(
