@@ -118,8 +118,9 @@ async function stored(workspace: Workspace): Promise<Content[]> {
   try {
     const checks = await checksIn(await door.store(false))
     const waiting = checks.filter(command => isForeign || imports.has(command))
-    const accept = async () => await acceptDatabase(workspace)
-    const database = foreign ? [{ what: 'database', value: contentOf(file!), accept }] : []
+    const database = foreign
+      ? [{ what: 'database', value: contentOf(file!), accept: async () => await acceptDatabase(workspace) }]
+      : []
     return [...database, ...waiting.map(value => ({ what: 'check', value }))]
   } finally {
     await door.close()
