@@ -19,7 +19,7 @@ const STRANGER = 65_534
 async function started({ env = {}, prepare = (_home: string) => {}, args = ['plan', 'list'] } = {}) {
   const [home, temporary] = [scratch(), scratch()]
   prepare(home)
-  const around = { cwd: scratch(), env: { HOME: home, TMPDIR: temporary, ...env } }
+  const around = { cwd: scratch(), env: { HOME: home, XDG_CACHE_HOME: '', TMPDIR: temporary, ...env } }
   const { status, stderr } = await punchlist(args, around)
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(readdirSync(temporary)).toEqual([])
@@ -95,7 +95,7 @@ describe('compiled code', () => {
     const cwd = scratch()
     const [state, temporary] = [scratch(), scratch()]
     for (const HOME of ['', 'relative', '/nonexistent', '/proc', file]) {
-      const env = { HOME, XDG_STATE_HOME: state, TMPDIR: temporary }
+      const env = { HOME, XDG_CACHE_HOME: '', XDG_STATE_HOME: state, TMPDIR: temporary }
       expect(await punchlist(['plan', 'add', 'x'], { cwd, env })).toMatchObject({ status: 0, stderr: '' })
     }
     expect(readdirSync(temporary)).toEqual([])
@@ -122,7 +122,7 @@ describe('compiled code', () => {
     const loaded = async (name: string, more: Record<string, string>) => {
       const LOADED = join(folder, name)
       const through = [process.execPath, '--require', loads]
-      await punchlist(['plan', 'list'], { cwd, through, env: { HOME: home, LOADED, ...more } })
+      await punchlist(['plan', 'list'], { cwd, through, env: { HOME: home, XDG_CACHE_HOME: '', LOADED, ...more } })
       return new Set(JSON.parse(readFileSync(LOADED, 'utf8')) as string[])
     }
     await loaded('first', {})

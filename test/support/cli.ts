@@ -38,7 +38,8 @@ export function start(
   const [command, ...before] = through
   return spawn(command!, [...before, PROGRAM, ...args], {
     cwd,
-    env: { PATH, HOME: HOME(), USER: 'tester', ...everywhere.env, ...env },
+    // Compiled code is none of what a test looks for in a home of its own.
+    env: { PATH, HOME: HOME(), XDG_CACHE_HOME: join(HOME(), '.cache'), USER: 'tester', ...everywhere.env, ...env },
   })
 }
 
