@@ -91,10 +91,10 @@ async function bundle(
     format,
     entryFileNames: `[name].${ending}`,
     // A chunk lies where its source does, so that a file beside the source is also beside the chunk.
-    chunkFileNames: ({ facadeModuleId, name }) =>
+    chunkFileNames: ({ facadeModuleId, name, moduleIds }) =>
       facadeModuleId?.startsWith(src)
         ? relative(src, facadeModuleId).replace(/\.ts$/, `.${ending}`)
-        : `shared/${name}-[hash].${ending}`,
+        : `${folderOf(moduleIds) ?? 'shared'}/${name}-[hash].${ending}`,
     codeSplitting: { groups },
     // Comments and white space are read and kept in memory at every start; names stay, for the stack traces.
     minify: format === 'cjs' ? { compress: false, mangle: false, codegen: { removeWhitespace: true } } : false,
@@ -105,9 +105,20 @@ async function bundle(
     if (existsSync(from)) cpSync(from, join(dir, 'engines', engine, 'migrations'), { recursive: true })
   }
   const parts = output.filter(part => part.type === 'chunk')
+  for (const { fileName, moduleIds } of parts) {
+    const folder = folderOf(moduleIds)
+    if (folder !== undefined && dirname(fileName) !== folder)
+      throw new Error(`${fileName} is not beside its migrations`)
+  }
   const loadedAtStart = parts.filter(({ isEntry, name }) => format === 'cjs' && (isEntry || name === SETTINGS.name))
   for (const { fileName, code } of loadedAtStart) writeFileSync(join(dir, fileName), compiledEagerly(code))
   return parts
+}
+
+/** Where a chunk has to lie that reads migrations: they are beside it. */
+function folderOf(moduleIds: readonly string[]): string | undefined {
+  const reader = moduleIds.find(id => id.startsWith(src) && /\/engines\/\w+\/migrate\.ts$/.test(id))
+  return reader === undefined ? undefined : dirname(relative(src, reader))
 }
 
 /** One file that needs no other: a host loads it from wherever it lies, in a runtime of its own. */
