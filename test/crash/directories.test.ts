@@ -127,11 +127,11 @@ async function base(verb: string): Promise<{ root: string; args: Args }> {
   return { root, args }
 }
 
-async function copyOf(root: string): Promise<string> {
+function copyOf(root: string): string {
   const copy = scratch()
   // The order in which files were written tells what came first.
   cpSync(root, copy, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-  await acceptFolder(copy)
+  acceptFolder(copy)
   return copy
 }
 
@@ -151,12 +151,12 @@ describe.each(Object.keys(BEFORE))(
   verb => {
     test('killed before any of its system calls: every task is there once, and can be brought to its end', async () => {
       const { root, args } = await base(verb)
-      const points = await pointsOf([await copyOf(root), verb, ...args], join(scratch(), 'trace'))
+      const points = await pointsOf([copyOf(root), verb, ...args], join(scratch(), 'trace'))
       expect(points.length).toBeGreaterThan(5)
       const wrong: Record<string, string[]> = {}
       const missed: Point[] = []
       await each(points, async point => {
-        const copy = await copyOf(root)
+        const copy = copyOf(root)
         const ran = await struck([copy, verb, ...args], point, 'signal=KILL')
         if (ran.signal !== 'SIGKILL' && ran.status !== 137) missed.push(point)
         const found = await wrongAfter(verb, copy, args).catch((error: Error) => [error.stack ?? error.message])
@@ -177,10 +177,10 @@ describe.each(['add', 'claim', 'complete', 'fail'])(
   verb => {
     test('failing at any of its system calls: nothing is half done, and it can be asked for again', async () => {
       const { root, args } = await base(verb)
-      const points = await pointsOf([await copyOf(root), verb, ...args], join(scratch(), 'trace'))
+      const points = await pointsOf([copyOf(root), verb, ...args], join(scratch(), 'trace'))
       const wrong: Record<string, string[]> = {}
       await each(points, async point => {
-        const copy = await copyOf(root)
+        const copy = copyOf(root)
         const fault = point.n % 2 ? 'error=ENOSPC' : 'error=EIO'
         const ran = await struck([copy, verb, ...args], point, fault)
         const found = await wrongAfter(verb, copy, args).catch((error: Error) => [error.stack ?? error.message])
@@ -200,12 +200,12 @@ describe.each(['complete'])(
     test('frozen at any of its system calls while the task is taken away: one of the two has it, and the other is refused', async () => {
       const { root, args } = await base(verb)
       const [id = ''] = args
-      const points = await pointsOf([await copyOf(root), verb, ...args], join(scratch(), 'trace'))
+      const points = await pointsOf([copyOf(root), verb, ...args], join(scratch(), 'trace'))
       const wrong: Record<string, unknown> = {}
       await each(
         points,
         async point => {
-          const copy = await copyOf(root)
+          const copy = copyOf(root)
           const store = await filesOf(copy)
           const ready = Promise.withResolvers<void>()
           const running = struck([copy, verb, ...args], point, 'delay_enter=1500000', () => ready.resolve())
@@ -242,12 +242,12 @@ describe.each(['complete'])(
 test('a heartbeat that was answered holds, wherever somebody is frozen who takes the lease for lapsed', async () => {
   const { root, args } = await base('takeover')
   const [id = '', token = ''] = args
-  const points = await pointsOf([await copyOf(root), 'takeover', ...args], join(scratch(), 'trace'))
+  const points = await pointsOf([copyOf(root), 'takeover', ...args], join(scratch(), 'trace'))
   const outcomes: Record<string, unknown> = {}
   await each(
     points,
     async point => {
-      const copy = await copyOf(root)
+      const copy = copyOf(root)
       const store = await filesOf(copy)
       const ready = Promise.withResolvers<void>()
       const running = struck([copy, 'takeover', ...args], point, 'delay_enter=1500000', () => ready.resolve())
