@@ -17,9 +17,9 @@ import type { Workspace } from './workspace.ts'
 export interface Arrived {
   readonly id: string
   readonly title: string
-  /** Of what it asks for: a task that says something else is shown again. */
+  /** Hash of the definition: a task whose definition changes is shown again. */
   readonly hash: string
-  /** Of everything that an agent is told about it. */
+  /** Hash of every text that goes into the prompt. */
   readonly content: string
 }
 

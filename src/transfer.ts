@@ -7,7 +7,7 @@ import { Problem } from './core/problem.ts'
 import type { Kept, Store } from './core/store.ts'
 import { kinds } from './kinds.ts'
 import { checkOf, checksIn, distinct } from './plans/checks.ts'
-import { listOf, refuseStrange } from './transfer/judging.ts'
+import { listOf, refuseStrange } from './transfer/document-rules.ts'
 import { refuseUnstorable } from './transfer/storable.ts'
 
 const happening = v.object({

@@ -33,7 +33,7 @@ export class Conversation {
 
   /**
    * `folder`: the workspace's own, `.punchlist`. `seal`: what each of our lines
-   * carries; a line without it was written by somebody else, and is passed over.
+   * carries; a line without it is not ours and is ignored.
    * A file without any of our lines is left as it is, and ours gets another name.
    * Without a seal nothing is kept.
    */

@@ -28,9 +28,9 @@ const PASSED = new Set(
 const PASSED_PREFIX = /^(?:LC_|XDG_|PUNCHLIST_)/
 const SECRET =
   /(?:^|_)(?:TOKEN|SECRETS?|PASSWORD|PASSWD|CREDENTIALS?|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY)(?:_|$)|^PUNCHLIST_TRUST$/i
-/** Ours, which no command gets, whoever names them. */
+/** Our own variables that no command gets, named or not. */
 const NEVER = new Set(['PUNCHLIST_TOKEN', 'PUNCHLIST_MCP_TOKEN', 'PUNCHLIST_TRUST'])
-/** What every shell sets anew: nobody misses it. */
+/** Set by every shell itself: not reported as withheld. */
 const UNMISSED = new Set(['PWD', 'OLDPWD', 'SHLVL', '_'])
 const PASSWORD_IN_URL = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*:[^/?#]*@/i
 

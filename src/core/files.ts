@@ -20,12 +20,11 @@ import { codeOf } from './disk.ts'
 import { Problem } from './problem.ts'
 
 /**
- * How we touch what lies in a workspace: a folder may have come from somebody
- * else. No function here follows a symbolic link on the last part of a path, or
- * waits for the other end of a pipe, but `openNamed`. The folders on the way are
- * looked at by `refuseLinks` and `makeFolder`, once, by whoever begins to work in
- * them; `boundary.ts` does so where people may have links of their own, and
- * `file-entries.ts` moves, links and removes. No other module opens a file there.
+ * Opens, reads and writes the files of a workspace, which may have come from
+ * someone else. No function but `openNamed` follows a symbolic link in the last
+ * part of a path or waits for the other end of a pipe. Callers check the folders
+ * on the way once, with `refuseLinks` or `makeFolder`, or with `boundary.ts` where
+ * people may have links of their own. `file-entries.ts` moves, links and removes.
  */
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
@@ -294,7 +293,7 @@ function whatIs(stats: Stats): string {
   return stats.isFile() ? 'a file' : 'a device'
 }
 
-/** Opens what a path names itself: a link, or a pipe that nobody reads, is refused at once. */
+/** Opens a path without following it. Refuses a link, and a pipe without a reader, at once. */
 function openPlain(path: string, flags: number, mode?: number): number {
   try {
     return openSync(path, flags | O_NOFOLLOW, mode)

@@ -60,7 +60,7 @@ function isRunner(words: readonly string[]): boolean {
 
 function parentOf(pid: number): number | undefined {
   const stat = read(pid, 'stat')
-  // The name of the program stands in parentheses and may hold any character.
+  // The name of the program is in parentheses and may contain any character.
   const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
   return Number.isSafeInteger(parent) && parent > 0 ? parent : undefined
 }

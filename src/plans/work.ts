@@ -4,8 +4,8 @@ import { amend, claim, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { draftOf, type NewItem } from './draft.ts'
+import { settled } from './ended-turn.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
-import { settled } from './settling.ts'
 import { currentTurn, itemsOf, turnForNewItems } from './turns.ts'
 
 /**

@@ -3,9 +3,9 @@ import { type PlanItem, type Turn, turn } from './record.ts'
 import { turnForNewItems } from './turns.ts'
 
 /**
- * Two that add at once may see the last item finished in between: one then adds
- * to a turn that the other has ended. Whoever comes second to look, the adder at
- * the turn or the ender at its items, brings them along; both may, it is once.
+ * Brings items along that were added to a turn which another process ended in
+ * the meantime. The process that adds and the one that ends the turn both look;
+ * the copies are made once, also where both find them.
  */
 export async function settled(
   caller: Caller,
