@@ -91,7 +91,7 @@ export function makeSeal(root: string): string {
   const seal = process.getBuiltinModule('node:crypto').randomBytes(16).toString('hex')
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    writeNew(file, JSON.stringify({ root, seal }))
+    writeSynced(file, 'wx', JSON.stringify({ root, seal }))
     return seal
   } catch (error) {
     if (codeOf(error) === 'EEXIST') {
@@ -165,18 +165,12 @@ function readJson(file: string): unknown {
 function replace(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${process.pid}`
-  const descriptor = openSync(draft, 'w', 0o600)
-  try {
-    writeSync(descriptor, text)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  writeSynced(draft, 'w', text)
   renameSync(draft, file)
 }
 
-function writeNew(file: string, text: string): void {
-  const descriptor = openSync(file, 'wx', 0o600)
+function writeSynced(file: string, flags: 'w' | 'wx', text: string): void {
+  const descriptor = openSync(file, flags, 0o600)
   try {
     writeSync(descriptor, text)
     fsyncSync(descriptor)
