@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 
 /** Every check and every test; with `hosts`, the tests against the real programs. The last line counts them: `N passed, N failed`. */
 const root = resolve(import.meta.dirname, '..')
@@ -27,6 +27,7 @@ const PACKAGE: readonly Check[] = [
 
 let passed = 0
 let failed = 0
+const failures: string[] = []
 const withHosts = process.argv[2] === 'hosts'
 if (!withHosts) {
   await Promise.all(SOURCES.map(check))
@@ -47,6 +48,7 @@ passed += counts.passed
 // A run that ended badly without a failed test (a crash, an unhandled error) has failed all the same.
 failed += counts.failed === 0 && status !== 0 ? 1 : counts.failed
 rmSync(folder, { recursive: true, force: true })
+for (const name of [...failures, ...counts.failures]) process.stdout.write(`failed: ${name}\n`)
 process.stdout.write(`${passed} passed, ${failed} failed\n`)
 process.exitCode = failed === 0 ? 0 : 1
 
@@ -58,7 +60,10 @@ async function check([name, command]: Check): Promise<void> {
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   process.stdout.write(`${printed}${ok ? 'ok' : 'FAILED'}  ${name}  ${seconds} s\n`)
   if (ok) passed++
-  else failed++
+  else {
+    failed++
+    failures.push(name)
+  }
 }
 
 async function run([program, ...args]: readonly string[], hear?: (text: string) => void): Promise<number | null> {
@@ -73,11 +78,22 @@ async function run([program, ...args]: readonly string[], hear?: (text: string) 
   })
 }
 
-function counted(): { passed: number; failed: number } {
+type Results = {
+  numPassedTests: number
+  numFailedTests: number
+  testResults: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[]
+}
+
+function counted(): { passed: number; failed: number; failures: string[] } {
   try {
-    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8')) as Record<string, number>
-    return { passed: numPassedTests ?? 0, failed: numFailedTests ?? 0 }
+    const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as Results
+    const failures = testResults.flatMap(({ name, status, assertionResults }) => {
+      const file = relative(root, name)
+      const tests = assertionResults.filter(test => test.status === 'failed').map(test => `${file}: ${test.fullName}`)
+      return tests.length === 0 && status === 'failed' ? [file] : tests
+    })
+    return { passed: numPassedTests, failed: numFailedTests, failures }
   } catch {
-    return { passed: 0, failed: 1 }
+    return { passed: 0, failed: 1, failures: ['the tests left no result'] }
   }
 }
