@@ -9,7 +9,7 @@ import { Problem } from './core/problem.ts'
 import type { Store } from './core/store.ts'
 import { type Shelf, Shelves } from './engines/files/shelves.ts'
 import { openForeign, openFrozen, openSqliteStore } from './engines/sqlite/store.ts'
-import { foreignQueue, keepQueueAsOwn } from './trust/queue-folder.ts'
+import { foreignQueue, keepQueueAsOwn, queueSeal } from './trust/queue-folder.ts'
 import { realRoot } from './trust/root.ts'
 import { knownSeal, makeSeal } from './trust/state.ts'
 import { type Foreign, foreignIn, keepAsOwn, untrustedStore, wasAccepted } from './trust/store-file.ts'
@@ -199,7 +199,7 @@ export class StoreDoor {
       const [{ DirectoryStore }, { kinds }] = await Promise.all([engine, import('./kinds.ts')])
       const ledger = await (beside as LedgerKeeper).ledger()
       const kind = kinds.find(({ directory }) => directory)!
-      const marks = { seal: () => this.seal(), onMade: () => keepQueueAsOwn(top) }
+      const marks = { seal: () => this.seal(), queueSeal: () => queueSeal(top), onMade: () => keepQueueAsOwn(top) }
       return new DirectoryStore({
         top,
         root: boundOf(root, queue),

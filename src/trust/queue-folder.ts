@@ -1,10 +1,10 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { join, relative } from 'node:path'
 import { codeOf } from '../core/disk.ts'
-import { readRegular } from '../core/files.ts'
+import { readRegular, replaceFile } from '../core/files.ts'
 import { digest } from '../core/id.ts'
 import { Problem } from '../core/problem.ts'
-import { identityOf, isSame, keepStore, knownStore } from './state.ts'
+import { identityOf, isSame, keepStore, knownStore, makeSeal } from './state.ts'
 import { type Foreign, realOf, statsOf, strangeFolder, untrustedStore } from './store-file.ts'
 
 /** What is foreign about the folder that a queue keeps its records in; undefined where nothing is, or nothing is there. */
@@ -26,13 +26,42 @@ export function keepQueueAsOwn(top: string): void {
   if (foreign) throw untrustedStore(foreign)
   const path = realOf(ownFolder(top))
   const stats = lstatSync(path)
-  if (!isMarked(path, stats)) keepStore(path, identityOf(stats), false)
+  if (isMarked(path, stats)) return
+  makeSeal(path)
+  keepStore(path, identityOf(stats), false)
 }
 
-/** Marks the folder as accepted by this user, as it lies there. */
+/** Marks the folder as accepted by this user, as it lies there. The reports in it count as if they were written here. */
 export function acceptQueue(top: string): void {
   const path = realOf(ownFolder(top))
+  const seal = makeSeal(path)
+  const reports = join(path, 'reports')
+  for (const name of statsOf(reports)?.isDirectory() ? readdirSync(reports) : []) sealReport(join(reports, name), seal)
   keepStore(path, identityOf(lstatSync(path)), true)
+}
+
+/**
+ * The seal of a queue: a report that carries it was written by this user. It
+ * belongs to the folder, because several workspaces may share one queue.
+ */
+export function queueSeal(top: string): string {
+  return makeSeal(realOf(ownFolder(top)))
+}
+
+/** Whatever is no report is left as it is. */
+function sealReport(path: string, seal: string): void {
+  const stats = statsOf(path)
+  if (!stats?.isFile()) return
+  const report = jsonIn(readRegular(path, LARGEST, 'anyone') ?? '')
+  if (typeof report === 'object' && report !== null) replaceFile(path, JSON.stringify({ ...report, seal }))
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
 }
 
 /** What a folder holds, as its user accepts it: how much, and a hash of every name and every file. */

@@ -12,19 +12,43 @@ async function prepared(): Promise<string> {
   for (const title of ['One', 'Two']) await addHere(title, theirs)
   await punchlist(['queue', 'claim', '--worker', 'mallory', '--lease', '1d'], theirs)
   const own = join(theirs.cwd, OWN)
-  const gone = spawnSync('true').pid
-  const worker = { pid: gone, start: '1', boot: 'planted' }
-  const name = 'req_0001_one'
-  const report = { id: 'req_0001', name, token: 1, from: 'in_progress', to: 'completed', by: 'mallory' }
-  renameSync(join(own, 'tasks/req_0001/lease.1'), join(own, 'tasks/req_0001/completed.1'))
-  const rest = { at: '2026-01-01T00:00:00.000Z', fields: {}, texts: {}, lapsed: false, worker }
-  writeFileSync(join(own, 'reports/req_0001~1~completed'), JSON.stringify({ ...report, ...rest }))
+  const gone = plantReport(own)
   const waiting = join(theirs.cwd, 'coordination/to_execute/req_0002_two')
   renameSync(waiting, join(own, `private/req_0002_two~to_execute~${gone}.1.planted.1`))
   const mine = scratch()
   cpSync(join(theirs.cwd, 'coordination'), join(mine, 'coordination'), { recursive: true })
   return mine
 }
+
+/** A report that the first task is completed, as a process leaves it that was killed before it moved the task. Says which process. */
+function plantReport(own: string): number {
+  const gone = spawnSync('true').pid
+  const worker = { pid: gone, start: '1', boot: 'planted' }
+  const name = 'req_0001_one'
+  const report = { id: 'req_0001', name, token: 1, from: 'in_progress', to: 'completed', by: 'mallory' }
+  renameSync(join(own, 'tasks/req_0001/lease.1'), join(own, 'tasks/req_0001/completed.1'))
+  const texts = { 'execution_log.md': 'PLANTED' }
+  const rest = { at: '2026-01-01T00:00:00.000Z', fields: {}, texts, lapsed: false, worker }
+  writeFileSync(join(own, 'reports/req_0001~1~completed'), JSON.stringify({ ...report, ...rest }))
+  return gone
+}
+
+describe("in the own folder of a queue of one's own", () => {
+  test('a report that a branch brought is not carried out', async () => {
+    const here = { cwd: scratch() }
+    await addHere('One', here)
+    await answer(['queue', 'claim', '--worker', 'w'], here)
+    const own = join(here.cwd, OWN)
+    plantReport(own)
+    await punchlist(['queue', 'list'], here)
+    await punchlist(['queue', 'recover'], here)
+    const all = contents(join(here.cwd, 'coordination'))
+    expect(Object.values(all).filter(text => text === 'PLANTED')).toEqual([])
+    expect(existsSync(join(own, 'reports/req_0001~1~completed'))).toBe(true)
+    expect(await punchlist(['queue', 'complete', 'req_0001'], here)).toMatchObject({ status: 0, stderr: '' })
+    expect(existsSync(join(here.cwd, 'coordination/completed/req_0001_one/execution_log.md'))).toBe(false)
+  })
+})
 
 describe('the own folder of a queue that came with the project', () => {
   test('is read, and nothing in it is finished, moved or removed; the first write asks', async () => {

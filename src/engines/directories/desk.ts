@@ -15,8 +15,22 @@ export interface Desk {
   readonly reports: Reports
 }
 
-export function deskOf(root: Root, ledger: Ledger, seal?: () => string | undefined): Desk {
-  return { root, ledger, hands: new Hands(root), records: new Records(root, seal), reports: new Reports(root) }
+/** What shows that this user has written something. */
+export interface Seals {
+  /** That of the workspace: the notes of added items carry it. */
+  readonly seal?: (() => string | undefined) | undefined
+  /** That of the queue, which several workspaces may share: reports carry it. */
+  readonly queueSeal?: (() => string) | undefined
+}
+
+export function deskOf(root: Root, ledger: Ledger, { seal, queueSeal }: Seals = {}): Desk {
+  return {
+    root,
+    ledger,
+    hands: new Hands(root),
+    records: new Records(root, seal),
+    reports: new Reports(root, queueSeal),
+  }
 }
 
 export function isWaiting(kind: Kind, status: string): boolean {

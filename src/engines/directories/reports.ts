@@ -26,17 +26,23 @@ export interface Report {
   readonly worker: Worker
 }
 
+/** A report as it lies on the disk. */
+type Sealed = Report & { readonly seal?: unknown }
+
 /** The reports of claims that are about to end. */
 export class Reports {
   private readonly root: Root
+  private readonly seal: (() => string) | undefined
 
-  constructor(root: Root) {
+  /** `seal`: what our reports carry. A report without it came with somebody else's files and is not read. */
+  constructor(root: Root, seal?: () => string) {
     this.root = root
+    this.seal = seal
   }
 
   write(report: Omit<Report, 'worker'>): Report {
     const whole = { ...report, worker: thisProcess() }
-    const draft = drafted(this.root, JSON.stringify(whole))
+    const draft = drafted(this.root, JSON.stringify({ ...whole, seal: this.seal?.() }))
     try {
       guarded(this.path(whole), () => moveEntry(draft, this.path(whole)))
     } finally {
@@ -76,8 +82,9 @@ export class Reports {
   }
 
   /** Whether it could be one of ours: what it names becomes paths, and the folder may have come with somebody else's files. */
-  private isOurs(report: Report, path: string): boolean {
-    const { id, name, from, to } = report
+  private isOurs(report: Sealed, path: string): boolean {
+    const { id, name, from, to, seal } = report
+    if (this.seal && seal !== this.seal()) return false
     const known = [from, to].every(status => this.root.statuses.includes(status))
     return known && this.root.isNameOf(id, name) && this.path(report) === path
   }
@@ -100,13 +107,13 @@ function tolerant(read: () => string | undefined): string | undefined {
 /** A report holds texts of up to a megabyte each. */
 const LARGEST = 256 * 1024 * 1024
 
-function reportIn(text: string): Report | undefined {
+function reportIn(text: string): Sealed | undefined {
   try {
-    const report = JSON.parse(text) as Partial<Report>
+    const report = JSON.parse(text) as Partial<Sealed>
     const { id, name, from, to, token, texts, fields, worker } = report
     const told = [id, name, from, to].every(value => typeof value === 'string') && Number.isSafeInteger(token)
     const whole = [texts, fields, worker].every(value => typeof value === 'object' && value !== null)
-    return told && whole ? (report as Report) : undefined
+    return told && whole ? (report as Sealed) : undefined
   } catch {
     return undefined
   }

@@ -24,7 +24,7 @@ import type {
 } from '../../core/store.ts'
 import { add } from './adding.ts'
 import { Claims } from './claiming.ts'
-import { type Desk, deskOf, isActive } from './desk.ts'
+import { type Desk, deskOf, isActive, type Seals } from './desk.ts'
 import { impliedFlags } from './implied.ts'
 import { isLapsed, msLeft } from './lease.ts'
 import { leave } from './leaving.ts'
@@ -38,7 +38,7 @@ import { clearAway } from './rescuing.ts'
 import { QUIETLY, Root } from './root.ts'
 import { asText } from './writing.ts'
 
-export interface DirectoryStoreOptions {
+export interface DirectoryStoreOptions extends Seals {
   /** The folder of the queue. */
   readonly top: string
   /** The workspace: nothing that is read or written lies outside of it. */
@@ -50,8 +50,6 @@ export interface DirectoryStoreOptions {
   readonly kind: Kind
   /** Only to be read: what processes that are gone left half done stays as it is. */
   readonly asData?: boolean
-  /** What the notes of added items carry. */
-  readonly seal?: (() => string | undefined) | undefined
   /** Called before our own folder is written to. */
   readonly onMade?: (() => void) | undefined
 }
@@ -73,8 +71,8 @@ export class DirectoryStore implements Store {
   /** The texts that were given out last: what becomes of them was decided on these. */
   private readonly given = new Map<string, Texts>()
 
-  constructor({ top, root, ledger, tables, kind, asData = false, seal, onMade }: DirectoryStoreOptions) {
-    this.desk = deskOf(new Root(top, root, kind, onMade), ledger, seal)
+  constructor({ top, root, ledger, tables, kind, asData = false, onMade, ...seals }: DirectoryStoreOptions) {
+    this.desk = deskOf(new Root(top, root, kind, onMade), ledger, seals)
     this.looker = new Looker(this.desk, asData)
     this.claims = new Claims(this.desk, this.looker)
     this.tables = tables
