@@ -35,20 +35,29 @@ const SETTINGS = {
 const SHARED: Groups = [
   {
     name: 'plan',
-    test: /\/src\/(?:core\/(?:boundary|clock|completion|disk|file-entries|files|id|input|keeping|kind|lifecycle|move|operation|parts|problem|state-file|store|text|words)\.ts|plans\/(?:draft|ended-turn|operations|record|turns|work)\.ts|cli\/(?:arguments|bin|main|nearest|scope|show|table|terminal)\.ts|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|hosts\/(?:reading|scoping)\.ts|trust\/(?:queue-folder|root|state|store-file)\.ts|(?:open|operations|workspace)\.ts)|\/valibot\//,
+    test: /\/src\/(?:core\/(?:boundary|clock|completion|disk|file-entries|files|id|input|keeping|kind|lifecycle|move|operation|parts|problem|state-file|store|text|words)\.ts|plans\/(?:current-turn|draft|ended-turn|operations|record|turns|work)\.ts|cli\/(?:arguments|bin|main|nearest|scope|show|table|terminal)\.ts|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|hosts\/(?:reading|scoping)\.ts|trust\/(?:queue-folder|root|state|store-file)\.ts|(?:open|operations|workspace)\.ts)|\/valibot\//,
   },
   SETTINGS,
   { name: 'text', test: /\/src\/core\/(?:markdown\.ts|splices\.ts|yaml\/)/ },
 ]
 
-// The same for hooks: what each of them needs, the host that calls most often, and the engine that most have.
+// Hooks have three: what a host needs that works where no list is kept, what looks at the list, and what is said and written
+// where items are open.
 const HOOK: Groups = [
   {
     name: 'hook',
-    test: /\/src\/(?:core\/(?:completion|id|keeping|lifecycle|move|parts|problem|text)\.ts|continuation\/|plans\/(?:outlook|record|turns)\.ts|hosts\/(?:answering|hearing|hook|hosts|reading|scoping|claude-code\/hook)\.ts|cli\/|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|open\.ts|workspace\.ts)/,
+    test: /\/src\/(?:cli\/|core\/(?:disk|files|problem|state-file)\.ts|hosts\/(?:answering|event|hearing|hosts|reading|scoping|claude-code\/hook)\.ts|workspace\.ts)/,
   },
+  {
+    name: 'list',
+    test: /\/src\/(?:core\/(?:boundary|clock|completion|file-entries|keeping|kind|lifecycle|parts|store|text)\.ts|plans\/(?:current-turn|outlook|record)\.ts|hosts\/hook\.ts|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|open\.ts|trust\/(?:queue-folder|root|state|store-file)\.ts)/,
+  },
+  { name: 'open', test: /\/src\/(?:continuation\/|core\/(?:id|move)\.ts|plans\/turns\.ts|hosts\/replies\.ts)/ },
   SETTINGS,
 ]
+
+/** What most starts need, beside the file that they start with. */
+const EAGER = new Set([SETTINGS.name, 'list', 'open'])
 
 // Built beside and renamed into place: a command that starts meanwhile finds the old build or the new one, never half of one.
 const fresh = join(root, `dist.${process.pid}`)
@@ -110,7 +119,7 @@ async function bundle(
     if (folder !== undefined && dirname(fileName) !== folder)
       throw new Error(`${fileName} is not beside its migrations`)
   }
-  const loadedAtStart = parts.filter(({ isEntry, name }) => format === 'cjs' && (isEntry || name === SETTINGS.name))
+  const loadedAtStart = parts.filter(({ isEntry, name }) => format === 'cjs' && (isEntry || EAGER.has(name)))
   for (const { fileName, code } of loadedAtStart) writeFileSync(join(dir, fileName), compiledEagerly(code))
   return parts
 }

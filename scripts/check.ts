@@ -87,12 +87,12 @@ type Results = {
 function counted(): { passed: number; failed: number; failures: string[] } {
   try {
     const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as Results
-    const failures = testResults.flatMap(({ name, status, assertionResults }) => {
-      const file = relative(root, name)
-      const tests = assertionResults.filter(test => test.status === 'failed').map(test => `${file}: ${test.fullName}`)
-      return tests.length === 0 && status === 'failed' ? [file] : tests
+    const named = testResults.flatMap(result => {
+      const file = relative(root, result.name)
+      const tests = result.assertionResults.filter(test => test.status === 'failed')
+      return tests.length === 0 && result.status === 'failed' ? [file] : tests.map(test => `${file}: ${test.fullName}`)
     })
-    return { passed: numPassedTests, failed: numFailedTests, failures }
+    return { passed: numPassedTests, failed: numFailedTests, failures: named }
   } catch {
     return { passed: 0, failed: 1, failures: ['the tests left no result'] }
   }

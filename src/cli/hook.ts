@@ -1,9 +1,7 @@
 import { existsSync, readSync } from 'node:fs'
-import { type Answer, type Host, type Told } from '../hosts/event.ts'
-import { replyTo } from '../hosts/hook.ts'
+import { type Answer, type Host, needsList, type Told } from '../hosts/event.ts'
 import { hostNamed } from '../hosts/hosts.ts'
 import { conversationNamed } from '../hosts/scoping.ts'
-import { StoreDoor } from '../open.ts'
 import { findWorkspace } from '../workspace.ts'
 import { callerFor, isName } from './scope.ts'
 
@@ -55,6 +53,8 @@ async function answer(
   const workspace = await findWorkspace({ cwd: folder, root: given('ROOT'), store: given('STORE') })
   const file = workspace.store.startsWith('sqlite:') ? workspace.store.slice('sqlite:'.length) : undefined
   const hasStore = file === undefined || existsSync(file)
+  if (!hasStore && needsList(told.event)) return {}
+  const [{ replyTo }, { StoreDoor }] = await Promise.all([import('../hosts/hook.ts'), import('../open.ts')])
   const door = new StoreDoor(workspace, { busyMs: BUSY_MS })
   try {
     const by = given('ACTOR') ?? host.name
@@ -66,7 +66,7 @@ async function answer(
         hasStore || told.event.type === 'listed',
         'program',
       )
-    const reply = await replyTo(host, told, { hasStore, callerFor: callerOf })
+    const reply = await replyTo(host, told, callerOf)
     return reply.type === 'nothing' ? {} : host.write(reply, payload)
   } finally {
     await door.close()

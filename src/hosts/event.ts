@@ -63,6 +63,13 @@ export type Reply =
   /** For plugins of ours. */
   | { readonly type: 'answer'; readonly value: unknown }
 
+export const NOTHING: Reply = { type: 'nothing' }
+
+/** Whether it is about a list that is there. A host that is wired for every folder leaves no trace where nobody keeps one. */
+export function needsList({ type }: HostEvent): boolean {
+  return type !== 'listed' && type !== 'recall'
+}
+
 /** What a hook leaves behind: the form that the host understands. */
 export interface Answer {
   readonly stdout?: string

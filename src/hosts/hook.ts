@@ -1,114 +1,20 @@
-import { UNTOUCHED } from '../continuation/judging.ts'
-import { judgeStop, noted, recalled, remember } from '../continuation/keeping.ts'
-import { buildContinuationPrompt, isOurs } from '../continuation/prompt.ts'
-import { configFrom } from '../continuation/settings.ts'
-import { struck } from '../continuation/standing.ts'
 import type { Caller } from '../core/operation.ts'
-import { coming, outlook, planText } from '../plans/outlook.ts'
-import { openTurn } from '../plans/turns.ts'
-import type { Host, HostEvent, Reply, Told } from './event.ts'
+import { outlook } from '../plans/outlook.ts'
+import { type Host, NOTHING, type Reply, type Told } from './event.ts'
 
-/** What a hook has at hand. */
-export interface Around {
-  /** Whether a list is kept in this folder at all. */
-  readonly hasStore: boolean
-  readonly callerFor: (conversationId: string) => Caller
-}
-
-const NOTHING: Reply = { type: 'nothing' }
-
-/** What we say to what a host tells. */
-export async function replyTo(host: Host, told: Told, around: Around): Promise<Reply> {
-  const { session, event } = told
-  // A host that is wired for every folder leaves no trace where nobody keeps a list.
-  if (!around.hasStore && event.type !== 'listed' && event.type !== 'recall') return NOTHING
-  const whose = event.type === 'stopping' && event.subagent !== undefined ? `${session}/${event.subagent}` : session
-  const caller = around.callerFor(whose)
-  return await ANSWERS[event.type](event as never, { host, caller })
-}
-
-interface Hearing {
-  readonly host: Host
-  readonly caller: Caller
-}
-
-type Answers = {
-  readonly [Type in HostEvent['type']]: (event: Extract<HostEvent, { type: Type }>, hearing: Hearing) => Promise<Reply>
-}
-
-const ANSWERS: Answers = {
-  async stopping(event, { host, caller }) {
-    const { background = 0, planning = false, asked = false, mayWrite = true, agent } = event
-    const { of, work } = await outlook(caller)
-    if (!of || work.open === 0) return NOTHING
-    const facts = { work, background, planning, asked, mayWrite, agent, recovering: false, cut: false, atOnce: true }
-    const config = configFrom(caller.continuation)
-    const { go } = await judgeStop(caller.store, sessionOf(host, caller), facts, config, caller)
-    if (!go) return NOTHING
-    const titles = (await coming(caller, of, 3)).map(({ title }) => title)
-    return { type: 'go_on', text: buildContinuationPrompt(work.completed, work.total, work.open, titles) }
-  },
-
-  async spoke({ text, turn }, { host, caller }) {
-    if (isOurs(text)) return NOTHING
-    await remember(caller.store, sessionOf(host, caller), UNTOUCHED, caller)
-    const { of, work } = await outlook(caller)
-    // What the user says while items are open is about those: the turn goes on.
-    if (work.open + work.waiting === 0 && (!of || work.total > 0))
-      await openTurn(caller, { turnId: turn ?? named(caller) })
-    return contextOf(host.retells ? await planText(caller) : '')
-  },
-
-  async started({ how }, { host, caller }) {
-    await noted(caller.store, sessionOf(host, caller), 'begun', caller)
-    return contextOf(how === 'new' ? '' : await planText(caller))
-  },
-
-  async listed({ tasks, whole, asking = false }, { host, caller }) {
-    const { mirror } = await import('./mirroring.ts')
-    const refused = await mirror(caller, host, tasks, whole)
-    return asking && refused ? { type: 'refuse', text: `${refused.message}\n${refused.hint}` } : NOTHING
-  },
-
-  // What is in the store needs no saving; but whoever sums up should know of it.
-  cutting: async (_, { caller }) => contextOf(await planText(caller)),
-
-  async failed({ aborted }, { host, caller }) {
-    const session = sessionOf(host, caller)
-    const { standing } = await recalled(caller.store, session)
-    await remember(caller.store, session, struck(standing, aborted ? 'aborted' : 'error'), caller)
-    return NOTHING
-  },
-
-  async ended(_, { host, caller }) {
-    await noted(caller.store, sessionOf(host, caller), 'ended', caller)
-    return NOTHING
-  },
-
-  async recall(_, { host, caller }) {
-    const { standing, off } = await recalled(caller.store, sessionOf(host, caller))
-    const { of, work } = await outlook(caller)
-    const next = of ? (await coming(caller, of, 3)).map(({ title }) => title) : []
-    const config = configFrom(caller.continuation)
-    return { type: 'answer', value: { config, standing, off, work, next, plan: await planText(caller) } }
-  },
-
-  async remember({ standing }, { host, caller }) {
-    await remember(caller.store, sessionOf(host, caller), standing, caller)
-    // Said aloud: who hears nothing cannot tell whether it was written.
-    return { type: 'answer', value: 'remembered' }
-  },
-}
-
-function contextOf(text: string): Reply {
-  return text === '' ? NOTHING : { type: 'context', text }
-}
-
-function sessionOf(host: Host, { scope }: Caller) {
-  return { conversationId: scope.conversationId, host: host.name }
-}
-
-/** A name for a turn whose host has none for it. */
-function named(caller: Caller): string {
-  return caller.now().toISOString()
+/** What we say to what a host tells. Most turns end with nothing open: only what answers that is loaded for it. */
+export async function replyTo(
+  host: Host,
+  { session, event }: Told,
+  callerFor: (conversationId: string) => Caller,
+): Promise<Reply> {
+  if (event.type !== 'stopping') {
+    const { ANSWERS } = await import('./replies.ts')
+    return await ANSWERS[event.type](event as never, { host, caller: callerFor(session) })
+  }
+  const caller = callerFor(event.subagent === undefined ? session : `${session}/${event.subagent}`)
+  const { of, work } = await outlook(caller)
+  if (!of || work.open === 0) return NOTHING
+  const { replyToStop } = await import('./replies.ts')
+  return await replyToStop(event, { host, caller }, of, work)
 }

@@ -1,9 +1,10 @@
 import { openStatuses } from '../core/lifecycle.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import { currentTurn, itemsOf, unopened } from './current-turn.ts'
 import { draftOf } from './draft.ts'
 import { type PlanItem, planItem, type Turn, turn } from './record.ts'
-import { currentTurn, itemsOf, rulesOf, turnForNewItems, unopened } from './turns.ts'
+import { rulesOf, turnForNewItems } from './turns.ts'
 
 /** Copies what is open in an earlier turn to the end of the present plan, each item linked to where it came from. */
 export async function carryItems(

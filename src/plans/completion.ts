@@ -1,9 +1,9 @@
 import { move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import { itemsOf } from './current-turn.ts'
 import { evidenceIn } from './evidence.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
-import { itemsOf } from './turns.ts'
 
 /** What a completion rests on in a turn that does not take it on word, as fields for the judge to look at. */
 export async function grounds(

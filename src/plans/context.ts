@@ -1,8 +1,8 @@
 import { openStatuses } from '../core/lifecycle.ts'
 import type { Caller } from '../core/operation.ts'
+import { currentTurn, itemsOf } from './current-turn.ts'
 import { type Outlook, outlookOf, planLine } from './outlook.ts'
 import { type PlanItem, planItem } from './record.ts'
-import { currentTurn, itemsOf } from './turns.ts'
 
 const OPEN = openStatuses(planItem.lifecycle)
 /** So many items are told; of a longer plan, the first. */

@@ -1,7 +1,7 @@
 import { newId } from '../core/id.ts'
 import type { Draft } from '../core/kind.ts'
+import { itemsOf } from './current-turn.ts'
 import type { Turn } from './record.ts'
-import { itemsOf } from './turns.ts'
 
 export interface NewItem {
   readonly title: string

@@ -5,8 +5,9 @@ import { operation, PAGE_CHARACTERS } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { words } from '../core/words.ts'
 import { acceptSet } from './checks.ts'
+import { currentTurn, itemsOf } from './current-turn.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
-import { currentTurn, itemsOf, openTurn } from './turns.ts'
+import { openTurn } from './turns.ts'
 import { addItems, blockItem, finishItem, returnItem, startItem, unblockItem, whatRemains } from './work.ts'
 
 const order = () => v.pipe(wholeNumber(1, 1_000_000), v.description('place in the plan, from 1; last if absent'))

@@ -1,8 +1,8 @@
 import { openStatuses } from '../core/lifecycle.ts'
 import type { Caller } from '../core/operation.ts'
 import { harmlessLine } from '../core/text.ts'
+import { currentTurn, itemsOf } from './current-turn.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
-import { currentTurn, itemsOf } from './turns.ts'
 
 const OPEN = openStatuses(planItem.lifecycle)
 

@@ -3,10 +3,11 @@ import { openStatuses } from '../core/lifecycle.ts'
 import { amend, claim, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import { currentTurn, itemsOf } from './current-turn.ts'
 import { draftOf, type NewItem } from './draft.ts'
 import { settled } from './ended-turn.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
-import { currentTurn, itemsOf, turnForNewItems } from './turns.ts'
+import { turnForNewItems } from './turns.ts'
 
 /**
  * Adds items to the plan, all or none. An item that is already there, word for

@@ -1,8 +1,9 @@
 import { COMPLETION_MODES, type CompletionMode } from '../core/completion.ts'
 import type { Caller, Operation } from '../core/operation.ts'
 import { acceptSet } from '../plans/checks.ts'
+import { currentTurn } from '../plans/current-turn.ts'
 import { completeTodo, createTodo } from '../plans/operations.ts'
-import { currentTurn, openTurn } from '../plans/turns.ts'
+import { openTurn } from '../plans/turns.ts'
 import type { SupervisorOptions } from './options.ts'
 
 /** How a supervisor believes completions, where it says. */
