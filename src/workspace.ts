@@ -92,18 +92,34 @@ function upwards(from: string, names: readonly string[]): string | undefined {
 /** Git writes a path into them, and a line's end. */
 const LARGEST = 64 * 1024
 
-/** For a linked worktree, the main one. A submodule's `.git` is a file too, but it has no commondir. */
+/**
+ * For a linked worktree, the main one. A submodule's `.git` is a file too, but it has no commondir.
+ *
+ * Anyone can write a `.git` file that names another project. Only the other
+ * project's own repository says which worktrees it has: its record of this one
+ * has to name this `.git` file.
+ */
 function mainWorktree(worktree: string): string | undefined {
   const file = join(worktree, '.git')
   if (!lstatSync(file).isFile()) return undefined
   const gitdir = /^gitdir: (.+)$/m.exec(readRegular(file, LARGEST, 'anyone') ?? '')?.[1]?.trim()
   if (!gitdir) return undefined
   const folder = resolve(worktree, gitdir)
-  const pointer = join(folder, 'commondir')
-  const named = existsSync(pointer) ? readRegular(pointer, LARGEST, 'anyone') : undefined
-  if (named === undefined) return undefined
-  const common = resolve(folder, named.trim())
-  return basename(common) === '.git' ? dirname(common) : undefined
+  const named = lineIn(join(folder, 'commondir'))
+  const back = lineIn(join(folder, 'gitdir'))
+  if (named === undefined || back === undefined) return undefined
+  const common = resolve(folder, named)
+  const isRecord = isSameFile(dirname(folder), join(common, 'worktrees')) && isSameFile(resolve(folder, back), file)
+  return isRecord && basename(common) === '.git' ? dirname(common) : undefined
+}
+
+function lineIn(file: string): string | undefined {
+  return existsSync(file) ? readRegular(file, LARGEST, 'anyone')?.trim() : undefined
+}
+
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [statSync(one, QUIETLY), statSync(other, QUIETLY)]
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino
 }
 
 function storeUrl(wanted: string | undefined, root: string): string {

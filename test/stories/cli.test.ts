@@ -135,6 +135,24 @@ describe('the workspace', () => {
     })
   })
 
+  test('is not another project that a .git file names, unless its repository knows the worktree', async () => {
+    const [cwd, foreign] = [scratch(), scratch()]
+    spawnSync('git', ['init', '-q'], { cwd })
+    await answer(['plan', 'add', 'Mine'], { cwd })
+    mkdirSync(join(cwd, '.git/worktrees/known'), { recursive: true })
+    writeFileSync(join(cwd, '.git/worktrees/known/commondir'), '../..\n')
+    writeFileSync(join(cwd, '.git/worktrees/known/gitdir'), `${join(cwd, 'gone/.git')}\n`)
+    mkdirSync(join(foreign, 'record'))
+    writeFileSync(join(foreign, 'record/commondir'), join(cwd, '.git'))
+    writeFileSync(join(foreign, 'record/gitdir'), join(foreign, '.git'))
+    for (const gitdir of ['record', join(cwd, '.git/worktrees/known')]) {
+      writeFileSync(join(foreign, '.git'), `gitdir: ${gitdir}\n`)
+      await answer(['plan', 'add', gitdir], { cwd: foreign })
+      expect(await answer<{ root: string }>(['status'], { cwd: foreign })).toMatchObject({ root: foreign })
+    }
+    expect((await answer<{ items: unknown[] }>(['plan', 'list'], { cwd })).items).toHaveLength(1)
+  })
+
   test('is the folder one names, by flag or environment', async () => {
     const [here, there] = [scratch(), scratch()]
     await answer(['plan', 'add', 'A', '--root', there], { cwd: here })
