@@ -192,5 +192,6 @@ test('importing the library loads neither a driver nor a server', async () => {
     encoding: 'utf8',
   })
   expect(loaded).toContain('dist/index.js')
-  expect(loaded).not.toMatch(/node:sqlite|\/pg\/|engines\/|mcp|hono/)
+  // The code of the SQLite engine is at hand; its driver is loaded by the first store.
+  expect(loaded).not.toMatch(/node:sqlite|\/pg\/|engines\/(?!sqlite\/)|mcp|hono/)
 })
