@@ -46,11 +46,11 @@ const SHARED: Groups = [
 const HOOK: Groups = [
   {
     name: 'hook',
-    test: /\/src\/(?:cli\/|core\/(?:disk|files|problem|state-file)\.ts|hosts\/(?:answering|event|hearing|hosts|reading|scoping|claude-code\/hook)\.ts|workspace\.ts)/,
+    test: /\/src\/(?:cli\/(?!hook-reply)|core\/(?:disk|files|problem|state-file)\.ts|hosts\/(?:answering|event|hearing|hosts|reading|scoping|claude-code\/hook)\.ts|workspace\.ts)/,
   },
   {
     name: 'list',
-    test: /\/src\/(?:core\/(?:boundary|clock|completion|file-entries|keeping|kind|lifecycle|parts|store|text)\.ts|plans\/(?:current-turn|outlook|record)\.ts|hosts\/hook\.ts|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|open\.ts|trust\/(?:queue-folder|root|state|store-file)\.ts)/,
+    test: /\/src\/(?:cli\/hook-reply\.ts|core\/(?:boundary|clock|completion|file-entries|keeping|kind|lifecycle|parts|store|text)\.ts|plans\/(?:current-turn|outlook|record)\.ts|hosts\/hook\.ts|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|open\.ts|trust\/(?:queue-folder|root|state|store-file)\.ts)/,
   },
   { name: 'open', test: /\/src\/(?:continuation\/|core\/(?:id|move)\.ts|plans\/turns\.ts|hosts\/replies\.ts)/ },
   SETTINGS,

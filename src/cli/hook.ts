@@ -3,13 +3,10 @@ import { type Answer, type Host, needsList, type Told } from '../hosts/event.ts'
 import { hostNamed } from '../hosts/hosts.ts'
 import { conversationNamed } from '../hosts/scoping.ts'
 import { findWorkspace } from '../workspace.ts'
-import { callerFor, isName } from './scope.ts'
+import { isName } from './scope.ts'
 
 /** What is larger than this is not read; a host may send whole files along. */
 const LARGEST = 8 * 1024 * 1024
-
-/** How long a hook waits for another process that is writing: a host waits for the hook. */
-const BUSY_MS = 2_000
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -54,23 +51,9 @@ async function answer(
   const file = workspace.store.startsWith('sqlite:') ? workspace.store.slice('sqlite:'.length) : undefined
   const hasStore = file === undefined || existsSync(file)
   if (!hasStore && needsList(told.event)) return {}
-  const [{ replyTo }, { StoreDoor }] = await Promise.all([import('../hosts/hook.ts'), import('../open.ts')])
-  const door = new StoreDoor(workspace, { busyMs: BUSY_MS })
-  try {
-    const by = given('ACTOR') ?? host.name
-    const callerOf = (conversationId: string) =>
-      callerFor(
-        { wish: { cwd: folder }, by, scope: { conversationId } },
-        workspace,
-        door,
-        hasStore || told.event.type === 'listed',
-        'program',
-      )
-    const reply = await replyTo(host, told, callerOf)
-    return reply.type === 'nothing' ? {} : host.write(reply, payload)
-  } finally {
-    await door.close()
-  }
+  const { replyFrom } = await import('./hook-reply.ts')
+  const reply = await replyFrom(workspace, { host, told, by: given('ACTOR') ?? host.name, folder, hasStore })
+  return reply.type === 'nothing' ? {} : host.write(reply, payload)
 }
 
 /** For the server that the same host starts. Where it cannot be written down, the session is judged all the same. */

@@ -44,21 +44,25 @@ test.each([
   expect((await loaded(args, cwd)).files).toEqual(['bin/punchlist.js', PROGRAM])
 })
 
-test.each(['nobody', 'default'])('a hook loads one file, for the session %s', async session => {
+test('a hook loads one file where no list is kept, one more to look at the list, and one more where items are open', async () => {
   const cwd = scratch()
+  const hook = async (session: string) => (await loaded(['hook', 'claude-code'], cwd, stop(cwd, session))).files
+  const [list, open] = [/sqlite\/list-/, /shared\/open-/].map(name => expect.stringMatching(name))
+  expect(await hook('default')).toEqual(['bin/punchlist.js', HOOK])
   await planIn(cwd)
-  expect((await loaded(['hook', 'claude-code'], cwd, stop(cwd, session))).files).toEqual(['bin/punchlist.js', HOOK])
+  expect(await hook('nobody')).toEqual(['bin/punchlist.js', HOOK, list])
+  expect(await hook('default')).toEqual(['bin/punchlist.js', HOOK, list, open])
 })
 
 test('what accepted settings take is one chunk more', async () => {
   const cwd = scratch()
   await planIn(cwd, { wards: ['true'] })
   const chunks = (files: readonly string[]) => files.filter(file => !file.includes('rolldown-runtime'))
-  const settings = expect.stringMatching(/shared\/settings-/)
+  const [settings, list] = [/shared\/settings-/, /sqlite\/list-/].map(name => expect.stringMatching(name))
   const { files: listing } = await loaded(['plan', 'list'], cwd)
   expect(chunks(listing)).toEqual(['bin/punchlist.js', PROGRAM, settings])
   const { files: hooked } = await loaded(['hook', 'claude-code'], cwd, stop(cwd, 'nobody'))
-  expect(chunks(hooked)).toEqual(['bin/punchlist.js', HOOK, settings])
+  expect(chunks(hooked)).toEqual(['bin/punchlist.js', HOOK, settings, list])
 })
 
 test('a start that only reads loads neither cryptography nor streams, with settings or without', async () => {
@@ -73,6 +77,7 @@ test('a start that only reads loads neither cryptography nor streams, with setti
 
 test('the file that a start loads holds nothing that only other commands need', () => {
   const [program, hook] = [PROGRAM, HOOK].map(file => readFileSync(join(ROOT, file), 'utf8')) as [string, string]
+  expect(hook).not.toContain('SELECT')
   const others = ['appliedSettings', 'isAccepted', 'authorityBelow', 'requireToken', 'runCheck', 'commandEnvironment']
   for (const name of others)
     expect({ name, program: holds(program, name), hook: holds(hook, name) }).toEqual({
