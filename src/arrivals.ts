@@ -21,6 +21,8 @@ export interface Arrived {
   readonly hash: string
   /** Hash of every text that goes into the prompt. */
   readonly content: string
+  /** Those texts, by their names, the definition first. */
+  readonly texts: Texts
 }
 
 /** The tasks of one workspace that its user did not add here, and which of them the user was shown. */
@@ -49,7 +51,11 @@ export class Arrivals {
       TASK,
       arrived.map(item => item.id),
     )
-    return arrived.map(item => ({ id: item.id, title: item.title, ...hashesOf(item, texts.get(item.id) ?? {}) }))
+    return arrived.map(item => {
+      const { [TASK.directory!.definition]: definition, ...others } = texts.get(item.id) ?? {}
+      const all = definition === undefined ? others : { [TASK.directory!.definition]: definition, ...others }
+      return { id: item.id, title: item.title, ...hashesOf(item, all), texts: all }
+    })
   }
 
   /** Those that the user was not shown before. From now on they count as shown. */

@@ -153,6 +153,7 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
     seal: () => door.seal(),
     wards: door.wards(),
     continuation: workspace.settings.continuation ?? {},
+    warnings: () => door.warnings(false),
   })
 }
 

@@ -144,7 +144,7 @@ async function arrived(workspace: Workspace): Promise<Content[]> {
     const tasks = arrivals.areKnown() ? [] : await arrivals.open()
     if (tasks.length === 0) return []
     const value = tasks.map(({ id, content }) => ({ id, content }))
-    const shown = tasks.map(({ id, title }) => ({ id, title }))
+    const shown = tasks.map(({ id, title, texts }) => ({ id, title, texts }))
     return [{ what: 'tasks', value, shown, accept: () => arrivals.remember(tasks) }]
   } catch (error) {
     // A queue that cannot be read keeps nobody from accepting the rest; a run is refused by it.

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { CompletionMode } from './core/completion.ts'
-import { readRegular } from './core/files.ts'
+import { isOwn, readRegular } from './core/files.ts'
 import { Problem } from './core/problem.ts'
 import { configFile } from './core/state-file.ts'
 import type { Ward } from './core/wards.ts'
@@ -84,9 +84,16 @@ function itself(folder: string): Pick<Workspace, 'root' | 'here'> {
 
 function upwards(from: string, names: readonly string[]): string | undefined {
   for (let folder = resolve(from); ; folder = dirname(folder)) {
-    if (names.some(name => existsSync(join(folder, name)))) return folder
+    if (names.some(name => marks(folder, name, from))) return folder
     if (dirname(folder) === folder) return undefined
   }
+}
+
+/** Whether an entry makes a folder a workspace. A repository of another user's is none for the folders below it. */
+function marks(folder: string, name: string, from: string): boolean {
+  const path = join(folder, name)
+  if (!existsSync(path)) return false
+  return name !== '.git' || folder === resolve(from) || isOwn(lstatSync(path).uid)
 }
 
 /** Git writes a path into them, and a line's end. */
@@ -97,12 +104,11 @@ const LARGEST = 64 * 1024
  *
  * Anyone can write a `.git` file that names another project. Only the other
  * project's own repository says which worktrees it has: its record of this one
- * has to name this `.git` file.
+ * has to name this `.git` file, and both have to be this user's.
  */
 function mainWorktree(worktree: string): string | undefined {
   const file = join(worktree, '.git')
-  if (!lstatSync(file).isFile()) return undefined
-  const gitdir = /^gitdir: (.+)$/m.exec(readRegular(file, LARGEST, 'anyone') ?? '')?.[1]?.trim()
+  const gitdir = /^gitdir: (.+)$/m.exec(lineIn(file) ?? '')?.[1]?.trim()
   if (!gitdir) return undefined
   const folder = resolve(worktree, gitdir)
   const named = lineIn(join(folder, 'commondir'))
@@ -114,7 +120,12 @@ function mainWorktree(worktree: string): string | undefined {
 }
 
 function lineIn(file: string): string | undefined {
-  return existsSync(file) ? readRegular(file, LARGEST, 'anyone')?.trim() : undefined
+  return isOwnFile(file) ? readRegular(file, LARGEST)?.trim() : undefined
+}
+
+function isOwnFile(file: string): boolean {
+  const stats = lstatSync(file, QUIETLY)
+  return stats?.isFile() === true && isOwn(stats.uid)
 }
 
 function isSameFile(one: string, other: string): boolean {

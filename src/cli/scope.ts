@@ -94,6 +94,7 @@ export function callerFor(
     wards: door.wards(),
     continuation: workspace.settings.continuation ?? {},
     sessional: () => door.sessional(),
+    warnings: () => door.warnings(false),
   }
 }
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { moveEntry } from '../core/file-entries.ts'
 import { removeFile, writeDurably } from '../core/files.ts'
 import { Problem } from '../core/problem.ts'
+import { harmlessLine } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
 import { exportFrom, importInto } from '../transfer.ts'
 import { findWorkspace } from '../workspace.ts'
@@ -17,6 +18,7 @@ export async function exportTo(to: unknown, globals: GlobalFlags, around: Surrou
   const door = await doorFor(globals, around)
   try {
     const document = await exportFrom(await door.store(false))
+    for (const warning of door.warnings(false)) terminal.err(harmlessLine(`warning: ${warning}`))
     const text = JSON.stringify(document)
     if (typeof to !== 'string') {
       terminal.out(text)

@@ -61,7 +61,7 @@ export async function refuseUntrusted(
 }
 
 function told({ what, value }: Item): string {
-  return `${what} ${what === 'tasks' ? taskLines(value, ' ').join(', ') : JSON.stringify(value)}`
+  return `${what} ${what === 'tasks' ? taskLines(value).join(', ') : JSON.stringify(value)}`
 }
 
 async function askedFor(open: readonly Item[], terminal: Terminal): Promise<Item[]> {
@@ -85,25 +85,44 @@ function shownItem({ what, value, accepted }: Item): string {
 }
 
 function linesOf(what: string, value: unknown): string[] {
-  if (what === 'tasks') return taskLines(value, '  ')
+  if (what === 'tasks') return (value as readonly ShownTask[]).flatMap(shownTask)
   const lines =
     Array.isArray(value) && what === 'wards' ? value.map(ward => shownWard(ward)) : [JSON.stringify(value, null, 2)]
   return lines.flatMap(line => line.split('\n'))
 }
 
+interface ShownTask {
+  readonly id: string
+  readonly title: string
+  readonly texts: Readonly<Record<string, string>>
+}
+
+/** Everything of a task that goes into a prompt. The bar keeps its text from looking like the next item. */
+function shownTask({ id, title, texts }: ShownTask): string[] {
+  const lines = Object.entries(texts).flatMap(([name, text]) => [
+    harmlessLine(`  ${name}`),
+    ...text
+      .trimEnd()
+      .split(/\r?\n/)
+      .map(line => `  | ${line}`),
+  ])
+  return [harmlessLine(`${id}  ${title}`), ...lines]
+}
+
 const MOST_TASKS = 20
 
-function taskLines(value: unknown, between: string): string[] {
-  const tasks = value as readonly { readonly id: string; readonly title: string }[]
+function taskLines(value: unknown): string[] {
+  const tasks = value as readonly ShownTask[]
   const more = tasks.length - MOST_TASKS
-  const lines = tasks.slice(0, MOST_TASKS).map(({ id, title }) => harmlessLine(`${id}${between}${title}`))
+  const lines = tasks.slice(0, MOST_TASKS).map(({ id, title }) => harmlessLine(`${id} ${title}`))
   return more > 0 ? [...lines, `and ${more} more`] : lines
 }
 
 function shownWard(ward: unknown): string {
-  if (typeof ward === 'string') return ward
-  const { run, env = [] } = ward as { run: string; env?: string[] }
-  return env.length > 0 ? `${run}   with ${env.join(', ')}` : run
+  const { run, env = [] } = typeof ward === 'string' ? { run: ward } : (ward as { run: string; env?: string[] })
+  // A line break or a wide gap would look like another ward, another item, or the names of variables.
+  const command = /^\S+(?: \S+)*$/.test(run) ? run : JSON.stringify(run)
+  return env.length > 0 ? `${command}   with ${env.join(', ')}` : command
 }
 
 function notAnAgents(): Problem {

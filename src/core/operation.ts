@@ -87,6 +87,8 @@ export interface Caller {
   readonly continuation: ContinuationSettings
   /** The kinds whose items belong to sessions. */
   readonly sessional: () => Promise<readonly Kind[]>
+  /** What a reader has to know of the store that was just read: that it came with the folder, which settings are not in effect. */
+  readonly warnings: () => readonly string[]
 }
 
 /** An answer must fit a model's context: a page ends early when its items are long. */

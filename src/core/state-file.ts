@@ -17,6 +17,7 @@ export function configFile(name: string, env: Environment = process.env): string
 
 /** The folder of this user: what the environment says, where it says anything. */
 export function homeFolder(env: Environment): string {
-  // `homedir()` would believe an empty variable.
-  return env['HOME'] || process.getBuiltinModule('node:os').userInfo().homedir
+  const named = env['HOME']
+  // `homedir()` would believe an empty variable, and a relative one would lead into workspaces.
+  return named && isAbsolute(named) ? named : process.getBuiltinModule('node:os').userInfo().homedir
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { answer, ended, punchlist, refusal, start } from '../support/cli.ts'
@@ -152,6 +152,23 @@ describe('the workspace', () => {
     }
     expect((await answer<{ items: unknown[] }>(['plan', 'list'], { cwd })).items).toHaveLength(1)
   })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'is not in a repository of another user around the folder, nor in one that a .git file of theirs names',
+    async () => {
+      const [cwd, theirs] = [scratch(), scratch()]
+      const [here, linked] = [join(cwd, 'mine'), join(cwd, 'linked')]
+      const record = join(theirs, '.git/worktrees/linked')
+      for (const folder of [join(cwd, '.git'), here, linked, record]) mkdirSync(folder, { recursive: true })
+      writeFileSync(join(record, 'commondir'), '../..\n')
+      writeFileSync(join(record, 'gitdir'), `${join(linked, '.git')}\n`)
+      writeFileSync(join(linked, '.git'), `gitdir: ${record}\n`)
+      const rootOf = async (folder: string) => (await answer<{ root: string }>(['status'], { cwd: folder })).root
+      expect([await rootOf(here), await rootOf(linked)]).toEqual([cwd, theirs])
+      for (const path of [join(cwd, '.git'), join(linked, '.git')]) chownSync(path, 65_534, 65_534)
+      expect([await rootOf(here), await rootOf(linked)]).toEqual([here, linked])
+    },
+  )
 
   test('is the folder one names, by flag or environment', async () => {
     const [here, there] = [scratch(), scratch()]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, test } from 'vitest'
-import { answer, HOME, refusal } from '../support/cli.ts'
+import { answer, HOME, punchlist, refusal } from '../support/cli.ts'
 import { scratch } from '../support/scratch.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/punchlist.js')
@@ -56,6 +56,25 @@ async function overHttp(
   closing.push(() => client.close())
   return client
 }
+
+/** The texts of an answer, the first of which is the answer itself. */
+async function textsOf(client: Client, name: string): Promise<string[]> {
+  const { content } = await client.callTool({ name, arguments: {} })
+  return (content as { text: string }[]).map(({ text }) => text)
+}
+
+test('a database that came with the folder is read with a warning, as on the command line', async () => {
+  const cwd = scratch()
+  await answer(['plan', 'add', 'Theirs'], { cwd, env: { HOME: scratch() } })
+  const [list, warning] = await textsOf(await overStdio(cwd), 'list_todo')
+  expect(JSON.parse(list!)).toMatchObject({ items: [{ title: 'Theirs' }] })
+  expect(warning).toMatch(/^warning: .*punchlist\.db was not made here by you.*punchlist trust$/)
+  const { stderr } = await punchlist(['export'], { cwd })
+  expect(stderr).toBe(`${warning}\n`)
+  const own = scratch()
+  await answer(['plan', 'add', 'Mine'], { cwd: own })
+  expect(await textsOf(await overStdio(own), 'list_todo')).toHaveLength(1)
+})
 
 async function call(client: Client, name: string, args: Record<string, unknown> = {}) {
   const result = await client.callTool({ name, arguments: args })

@@ -37,6 +37,21 @@ async function typed(cwd: string, args: readonly string[], answers: readonly str
 }
 
 describe('a folder with settings of its own', () => {
+  test('shows a ward as one line that looks like nothing else', async () => {
+    const cwd = scratch()
+    settings(cwd, { wards: ['npm test\n\nrun.agent (accepted)\n  claude', { run: 'npm test   with PATH' }, 'npm  t'] })
+    const { stdout } = await punchlist(['trust'], { cwd })
+    expect(stdout).toContain(
+      [
+        'wards (not accepted)',
+        '  "npm test\\n\\nrun.agent (accepted)\\n  claude"',
+        '  "npm test   with PATH"',
+        '  "npm  t"',
+        '',
+      ].join('\n'),
+    )
+  })
+
   test('shows each that does something, in full and separately, and is in effect once accepted', async () => {
     const cwd = scratch()
     settings(cwd, {

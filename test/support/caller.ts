@@ -23,6 +23,7 @@ export function callerOf(store: Store, more: Partial<Caller> = {}): Caller {
     wards: { commands: [], mayRun: async () => false },
     continuation: {},
     sessional: async () => [todo, worklog],
+    warnings: () => [],
     ...more,
   }
 }
