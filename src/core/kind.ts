@@ -194,8 +194,8 @@ export interface DirectoryForm {
   name(item: Fields): string
   /** What a directory's name tells: the id, and fields. A complaint where it cannot be an item. */
   named(name: string): { readonly id: string; readonly fields: Fields } | Complaint
-  /** What the definition says: `title` and fields. */
-  read(text: string, name: string): { readonly fields: Fields } | Complaint
+  /** What the definition says: `title` and fields, and what in it means nothing though the item can be read. */
+  read(text: string, name: string): { readonly fields: Fields; readonly remark?: Complaint | undefined } | Complaint
   /** What the other files say, given a way to read one. */
   evidence(id: string, entries: readonly Entry[], text: (name: string) => string | undefined): Evidence
   /** The empty file that tells that an item came to a status; undefined where there is none for it. */

@@ -67,7 +67,7 @@ export interface Kept extends Content {
   readonly token: number
 }
 
-/** A file that is meant to be an item and cannot be read as one. */
+/** A file that is meant to be an item and cannot be read as one, or has something in it that means nothing. */
 export interface Unreadable {
   readonly file: string
   readonly line: number
@@ -114,6 +114,8 @@ export interface Store {
   activity(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** What the last look at such items could not read; an engine that keeps no files has nothing to say. */
   unreadable(kind: Kind, where: Readonly<Record<string, string>>): Promise<Unreadable[]>
+  /** What is odd in files that are read as items all the same. */
+  remarks(kind: Kind): Promise<Unreadable[]>
   /** How many matching items stand in each status; a status without items is absent. */
   count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>>
   /**

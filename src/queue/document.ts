@@ -10,6 +10,8 @@ interface Part {
 /** A header line, `**Type:** Standard`, and the list below it if there is one. */
 interface Header extends Part {
   readonly key: string
+  /** Whether its name is in bold. */
+  readonly bold: boolean
   readonly items: readonly string[]
 }
 
@@ -29,8 +31,12 @@ export function keyOf(name: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '')
 }
 
-/** What stands in a text whose first line has this number in its file. */
-export function documentOf(text: string, firstLine = 1): Document {
+/**
+ * What a text says whose first line has this number in its file. A header line
+ * whose name is not in bold counts only where its key is one of `plainKeys`:
+ * any other is prose with a colon in it.
+ */
+export function documentOf(text: string, firstLine = 1, plainKeys?: ReadonlySet<string>): Document {
   const lines = `\n${text.charCodeAt(0) === 0xfeff ? text.slice(1) : text}`
   const { headings, fences } = outline(lines, 0)
   const high = headings.filter(({ level }) => level <= 2)
@@ -48,7 +54,7 @@ export function documentOf(text: string, firstLine = 1): Document {
   }
   return {
     title: title && { text: oneLine(title.text), line: lineCounter(lines, firstLine - 1)(title.start) },
-    headers: headersIn(head, fences, firstLine - 1),
+    headers: headersIn(head, fences, firstLine - 1, plainKeys),
     sections: new Map(
       Array.from(sections, ([key, { line, texts }]) => [key, { line, text: texts.filter(Boolean).join('\n\n') }]),
     ),
@@ -71,10 +77,17 @@ export function documentText(title: string, headers: Written, sections: Written 
 }
 
 const HEADER = /^[ \t]*(?:[-*+][ \t]+)?\*\*([^*:]{1,60})(?::[ \t]*\*\*|\*\*[ \t]*:)(.*)$/s
+/** `Type: Standard`, and the same with the name, or the name and its colon, in italics or in code. */
+const PLAIN = /^[ \t]*(?:[-*+>][ \t]+)?([*_`]{0,3})([a-z][a-z _-]{0,30})(?:\1[ \t]*:|:[ \t]*\1)(?=[ \t\r]|$)(.*)$/is
 const ITEM = /^[ \t]*[-*+][ \t]+(.*)$/s
 
-function headersIn(head: string, fences: readonly (readonly [number, number])[], linesBefore: number): Header[] {
-  const found: { key: string; line: number; text: string; items: string[] }[] = []
+function headersIn(
+  head: string,
+  fences: readonly (readonly [number, number])[],
+  linesBefore: number,
+  plainKeys: ReadonlySet<string> = new Set(),
+): Header[] {
+  const found: { key: string; bold: boolean; line: number; text: string; items: string[] }[] = []
   let fence = 0
   let start = 0
   for (const [n, line] of head.split('\n').entries()) {
@@ -82,12 +95,20 @@ function headersIn(head: string, fences: readonly (readonly [number, number])[],
     const inCode = fence < fences.length && fences[fence]![0] <= start
     start += line.length + 1
     if (inCode) continue
-    const [, name, value = ''] = HEADER.exec(line) ?? []
-    const [, item] = name === undefined ? (ITEM.exec(line) ?? []) : []
-    if (name !== undefined) found.push({ key: keyOf(name), line: n + linesBefore, text: oneLine(value), items: [] })
+    const header = headerIn(line, plainKeys)
+    const [, item] = header ? [] : (ITEM.exec(line) ?? [])
+    if (header) found.push({ ...header, line: n + linesBefore, items: [] })
     else if (item !== undefined) found.at(-1)?.items.push(oneLine(item))
   }
   return found
+}
+
+function headerIn(line: string, plainKeys: ReadonlySet<string>): Pick<Header, 'key' | 'bold' | 'text'> | undefined {
+  const [, name, value = ''] = HEADER.exec(line) ?? []
+  if (name !== undefined) return { key: keyOf(name), bold: true, text: oneLine(value) }
+  const [, , word, text = ''] = plainKeys.size > 0 ? (PLAIN.exec(line) ?? []) : []
+  const key = keyOf(word ?? '')
+  return plainKeys.has(key) ? { key, bold: false, text: oneLine(text) } : undefined
 }
 
 /** Counts lines on the way from one place to a later one, so that each is passed once. */

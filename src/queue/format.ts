@@ -27,9 +27,10 @@ export const taskDirectory: DirectoryForm = {
   read(text, name) {
     const task = readTask(text, name)
     if ('message' in task) return task
-    const { title, type, priority, posted, targetWorker, session, discrete, dependsOn, writes, origin } = task
+    const { title, type, priority, posted, targetWorker, session, discrete, dependsOn, writes, origin, remark } = task
     const rank = rankOf(priority)
     return {
+      remark,
       fields: {
         title,
         type,

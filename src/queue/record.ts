@@ -15,7 +15,8 @@ export type Priority = (typeof PRIORITIES)[number]
 export interface Task extends Item {
   readonly status: TaskState
   readonly slug: string
-  readonly type: TaskType
+  /** One of `TASK_TYPES`, or the word that someone wrote into a task file. */
+  readonly type: string
   readonly priority: Priority
   /** The place of its priority among them all: what is claimed first is found by it. */
   readonly rank: number

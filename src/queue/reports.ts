@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { described, line, wholeNumber } from '../core/input.ts'
-import { operation } from '../core/operation.ts'
+import { type Caller, operation } from '../core/operation.ts'
+import type { Unreadable } from '../core/store.ts'
 import { id, taskName } from './asking.ts'
 import { sweepLapsed } from './claiming.ts'
 import { DEFINITION } from './format.ts'
@@ -47,9 +48,14 @@ export const queueList = operation({
   async run(caller, { limit = 50, all = false, parent, ...filters }) {
     const of = parent === undefined ? undefined : readTaskId(parent)
     const found = await listTasks(caller, { ...filters, parent: of, limit: all ? undefined : limit })
-    return { ...(await paged(caller, found, all)), warnings: await caller.store.unreadable(task, {}) }
+    return { ...(await paged(caller, found, all)), warnings: await warningsOf(caller) }
   },
 })
+
+/** What cannot be read as a task, and what means nothing in those that can. */
+async function warningsOf({ store }: Caller): Promise<Unreadable[]> {
+  return [...(await store.unreadable(task, {})), ...(await store.remarks(task))]
+}
 
 export const queueShow = operation({
   name: 'queue_show',
@@ -146,7 +152,7 @@ export const queueTree = operation({
     }),
   positional: ['id'],
   async run(caller, { id: name, limit = 100 }) {
-    return { ...(await treeOf(caller, name, limit)), warnings: await caller.store.unreadable(task, {}) }
+    return { ...(await treeOf(caller, name, limit)), warnings: await warningsOf(caller) }
   },
 })
 
@@ -176,7 +182,7 @@ export const queueRecover = operation({
     return {
       recovered: [...finished, ...given].map(one => ({ ...one })),
       stale: await staleTasks(caller),
-      warnings: await caller.store.unreadable(task, {}),
+      warnings: await warningsOf(caller),
     }
   },
 })

@@ -35,12 +35,14 @@ export function sayingsIn(text: string): Sayings | Complaint {
   const after = isFronted(text) ? frontmatterInto(said, text) : 0
   if (typeof after === 'object') return after
   const body = after === 0 ? text : text.slice(after + 1)
-  const { title, headers, sections } = documentOf(body, after === 0 ? 1 : text.slice(0, after).split('\n').length + 1)
+  const firstLine = after === 0 ? 1 : text.slice(0, after).split('\n').length + 1
+  const { title, headers, sections } = documentOf(body, firstLine, HEADER_KEYS)
   if (title && !said.has('title')) said.set('heading', { ...title, items: [] })
   const fronted = new Set(said.keys())
-  for (const { key, ...part } of headers) {
-    const field = named(HEADERS, key)
-    if (field === undefined || fronted.has(field)) continue
+  const bold = new Set(headers.filter(header => header.bold).map(({ key }) => headerNamed(key)))
+  for (const { key, bold: isBold, ...part } of headers) {
+    const field = headerNamed(key)
+    if (field === undefined || fronted.has(field) || (!isBold && bold.has(field))) continue
     if (said.has(field)) return { line: part.line, message: `${LABELS[field]} stands here a second time` }
     said.set(field, part)
   }
@@ -76,6 +78,14 @@ function named<F extends Field>(fields: readonly F[], key: string): F | undefine
   return fields.find(field => field.toLowerCase() === key)
 }
 
+/** The field of a header line: people also write `Prio`. */
+function headerNamed(key: string): (typeof HEADERS)[number] | undefined {
+  return key === 'prio' ? 'priority' : named(HEADERS, key)
+}
+
+/** A header line with one of these names is one even where it is not in bold. */
+const HEADER_KEYS: ReadonlySet<string> = new Set(['prio', ...HEADERS.map(name => name.toLowerCase())])
+
 function isFronted(text: string): boolean {
   return /^\ufeff?---[ \t]*\r?(?:\n|$)/.test(text)
 }
@@ -86,7 +96,7 @@ function frontmatterInto(said: Map<Field, Said>, text: string): number | Complai
   if ('message' in front) return front
   for (const entry of front.entries) {
     const key = keyOf(entry.key ?? '')
-    const field = key === 'taskdescription' ? 'description' : named(FRONT, key === 'reqid' ? 'id' : key)
+    const field = key === 'taskdescription' ? 'description' : named(FRONT, FRONT_SPELLINGS[key] ?? key)
     if (field === undefined) continue
     if (said.has(field)) return { line: entry.line, message: `${LABELS[field]} stands here a second time` }
     const node = nodeOf(entry)
@@ -94,9 +104,11 @@ function frontmatterInto(said: Map<Field, Said>, text: string): number | Complai
     const items = Array.isArray(node.value) ? (node.value as readonly string[]).map(oneLine) : []
     const words = typeof node.value === 'string' ? node.value : items.map(item => `- ${item}`).join('\n')
     const isText = (SECTIONS as readonly string[]).includes(field)
-    said.set(field, { text: isText ? tidy(words) : oneLine(words), items, line: entry.line })
+    const only = (field === 'type' || field === 'priority') && items.length === 1 ? items[0] : undefined
+    said.set(field, { text: only ?? (isText ? tidy(words) : oneLine(words)), items, line: entry.line })
   }
   return front.after
 }
 
+const FRONT_SPELLINGS: Readonly<Record<string, string>> = { reqid: 'id', prio: 'priority' }
 const FRONT = ['title', 'id', ...HEADERS, ...SECTIONS] as const

@@ -3,7 +3,8 @@ import { damageIn } from '../core/markdown.ts'
 import { documentText } from './document.ts'
 import { NAMED, readDirectoryName, readTaskId } from './names.ts'
 import { writtenPath } from './paths.ts'
-import { PRIORITIES, type Priority, TASK_TYPES, type TaskType } from './record.ts'
+import { meantPriority } from './priorities.ts'
+import { PRIORITIES, type Priority, TASK_TYPES } from './record.ts'
 import { type Field, LABELS, type Sayings, sayingsIn } from './sayings.ts'
 import { isoTime } from './times.ts'
 
@@ -11,7 +12,8 @@ import { isoTime } from './times.ts'
 export interface Definition {
   readonly id: string
   readonly title: string
-  readonly type: TaskType
+  /** One of `TASK_TYPES`, or another word, as it is written. */
+  readonly type: string
   readonly priority: Priority
   /** ISO time, UTC. */
   readonly posted: string
@@ -28,6 +30,8 @@ export interface Definition {
   readonly exitCriteria: string | null
   readonly subtasks: string | null
   readonly notes: string | null
+  /** A value that says nothing, where the task can be read without it. */
+  readonly remark?: Complaint | undefined
 }
 
 export function renderTask(task: Definition): string {
@@ -68,14 +72,8 @@ export function readTask(text: string, name: string): Definition | Complaint {
   const definition = {
     id: directory.id,
     title: present(said, 'title', () => titled.title, wrong),
-    type: present(said, 'type', value => oneOf(TASK_TYPES, value), wrong, `use one of ${TASK_TYPES.join(', ')}`),
-    priority: present(
-      said,
-      'priority',
-      value => oneOf(PRIORITIES, value),
-      wrong,
-      `use one of ${PRIORITIES.join(', ')}`,
-    ),
+    type: present(said, 'type', typeIn, wrong),
+    priority: present(said, 'priority', value => meantPriority(value) ?? 'NORMAL', wrong),
     posted: present(said, 'posted', isoTime, wrong, 'write a time such as 2026-01-25T14:30:22Z'),
     targetWorker: texts('targetWorker') ?? '',
     session: texts('session'),
@@ -89,10 +87,11 @@ export function readTask(text: string, name: string): Definition | Complaint {
     exitCriteria: texts('exitCriteria'),
     subtasks: texts('subtasks'),
     notes: texts('notes'),
+    remark: priorityRemark(said),
   }
   if (titled.id !== undefined && titled.id !== directory.id)
     wrong.push({ line: titled.line, message: `says it is ${titled.written}, its directory is ${name}` })
-  for (const field of ['title', 'heading', 'targetWorker', 'session', 'origin', 'discrete'] as const) {
+  for (const field of ['title', 'heading', 'type', 'targetWorker', 'session', 'origin', 'discrete'] as const) {
     const { text: words = '', line = 1 } = said.get(field) ?? {}
     if (words.length > LONGEST) wrong.push({ line, message: `${LABELS[field]} is longer than ${LONGEST} characters` })
   }
@@ -127,8 +126,17 @@ function present<T extends string>(
   return undefined
 }
 
-function oneOf<T extends string>(words: readonly T[], value: string): T | undefined {
-  return words.find(word => word.toLowerCase() === value.toLowerCase())
+/** A type without what decorates it, in the spelling of ours where it is one of ours. */
+function typeIn(value: string): string {
+  const word = value.length > LONGEST ? value : value.replace(/^[\s*_`"']+|[\s*_`"']+$/g, '')
+  return TASK_TYPES.find(type => type.toLowerCase() === word.toLowerCase()) ?? word
+}
+
+function priorityRemark(said: Sayings): Complaint | undefined {
+  const { text = '', line = 1 } = said.get('priority') ?? {}
+  if (text === '' || meantPriority(text)) return undefined
+  const use = `the task counts as NORMAL; use one of ${PRIORITIES.join(', ')}`
+  return { line, message: `${LABELS.priority}: ${shown(text)} is no priority; ${use}` }
 }
 
 function shown(text: string): string {

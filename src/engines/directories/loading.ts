@@ -8,8 +8,8 @@ import { type Desk, isActive, isWaiting } from './desk.ts'
 import { impliedFlags } from './implied.ts'
 import { newLease } from './lease.ts'
 import { linkFromParent } from './leaving.ts'
-import { entriesIn, formOf, reader } from './reading.ts'
-import { justWritten } from './seen.ts'
+import { entriesIn, formOf, reader, remarkIn } from './reading.ts'
+import { justWritten, rememberRemark } from './seen.ts'
 import { touchFlag } from './writing.ts'
 
 /** Adds items as another store kept them. */
@@ -36,6 +36,10 @@ export function load(desk: Desk, kind: Kind, items: readonly Kept[]): void {
       kind,
       built.map(one => justWritten(desk.root, kind, one)),
     )
+    for (const [n, { id, name }] of built.entries()) {
+      const remark = remarkIn(kind, name, items[n]!.texts)
+      if (remark) rememberRemark(ledger, kind, { id, name, remark })
+    }
   })
   for (const { id, name } of built) {
     const [item] = ledger.find(kind, { where: { id } })

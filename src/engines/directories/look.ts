@@ -13,7 +13,7 @@ import { type Found, formOf, nameOf, namingFields, readDirectory } from './readi
 import { tokenOf } from './records.ts'
 import { rescue } from './rescuing.ts'
 import { QUIETLY } from './root.ts'
-import { doubtful, isChanged, seenDirectory, seenFolder, TASKS } from './seen.ts'
+import { doubtful, isChanged, rememberRemark, seenDirectory, seenFolder, TASKS } from './seen.ts'
 
 /** Whoever claims one item after another looks so often; others who look meanwhile look for them too. */
 const NOW_AND_THEN_MS = 250
@@ -296,6 +296,7 @@ export class Looker {
     if (!found) return undefined
     if (!('message' in found)) {
       ledger.forget(status, name)
+      rememberRemark(ledger, kind, found)
       return found
     }
     this.complain(kind, status, name, found)

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../core/disk.ts'
 import { readBytes as readRegularBytes } from '../../core/files.ts'
-import type { Complaint, DirectoryForm, Entry, Evidence, Item, Kind } from '../../core/kind.ts'
+import type { Complaint, DirectoryForm, Entry, Evidence, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
 import { LONGEST_NAME } from './hands.ts'
@@ -17,6 +17,8 @@ export interface Found {
   readonly id: string
   readonly name: string
   readonly fields: Fields
+  /** What the file that defines the item says in vain. */
+  readonly remark: Complaint | undefined
   readonly evidence: Evidence
   readonly entries: readonly Entry[]
   readonly stats: Stats
@@ -82,11 +84,28 @@ export function readDirectory(
   if (text === undefined) return { line: 1, message: `has no ${file}` }
   if (typeof text !== 'string') return { line: text.line, message: `${file} ${text.message}` }
   const read = form.read(text, name)
-  if ('message' in read) return { line: read.line, message: `${file}: ${read.message}` }
+  if ('message' in read) return inFile(file, read)
   const evidence = form.evidence(named.id, entries, reader(path))
   const fields = { ...named.fields, ...read.fields, ...evidence.fields }
   const written = entries.find(entry => entry.name === file)?.written ?? stats.mtimeMs
-  return { id: named.id, name, fields, evidence, entries, stats, written }
+  const remark = remarkOf(file, read)
+  return { id: named.id, name, fields, remark, evidence, entries, stats, written }
+}
+
+/** What the definition among these texts says in vain. */
+export function remarkIn(kind: Kind, name: string, texts: Texts): Complaint | undefined {
+  const form = formOf(kind)
+  const read = form.read(texts[form.definition] ?? '', name)
+  return 'message' in read ? undefined : remarkOf(fileOf(kind, name, form.definition), read)
+}
+
+function remarkOf(file: string, { remark }: { readonly remark?: Complaint | undefined }): Complaint | undefined {
+  return remark && inFile(file, remark)
+}
+
+/** A complaint of a directory that is about a line of one of its files. */
+function inFile(file: string, { line, message }: Complaint): Complaint {
+  return { line, message: `${file}: ${message}` }
 }
 
 /** The files right in a directory; undefined where it is gone, be it while they are looked at. */

@@ -1,13 +1,16 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import type { Kind } from '../../core/kind.ts'
-import type { Seen } from '../../core/ledger.ts'
+import type { Complaint, Kind } from '../../core/kind.ts'
+import type { Ledger, Seen } from '../../core/ledger.ts'
 import type { Desk } from './desk.ts'
 import { fileOf, formOf } from './reading.ts'
 import { QUIETLY, type Root } from './root.ts'
 
 /** Under this name, instead of a folder's, the directories of items are remembered: they keep it wherever they are moved. */
 export const TASKS = 'tasks'
+
+/** Under this name, what a definition says in vain; its directory is an item all the same, wherever it is moved. */
+const REMARKS = 'remarks'
 
 /** File systems tell time in steps: what changes twice within one looks the same. */
 const STEP_MS = 50
@@ -17,6 +20,24 @@ const COARSE_STEP_MS = 2000
 /** How an item's directory looks: `node` is when the file that defines it was written, `changed` when a file in it came or went. */
 export function seenDirectory(name: string, id: string, changed: number, written: number): Seen {
   return { folder: TASKS, name, item: id, node: written, changed, written: changed, complaint: null }
+}
+
+/** Remembers what a definition that was just read says in vain, or that it says nothing so. */
+export function rememberRemark(ledger: Ledger, kind: Kind, { name, id, remark }: Remarked): void {
+  if (!remark) return ledger.forget(REMARKS, name)
+  const seen = { folder: REMARKS, name, item: id, node: 0, changed: 0, written: Date.now() }
+  ledger.remember(kind, [{ ...seen, complaint: remark }])
+}
+
+/** By the names of directories, what their definitions say in vain. */
+export function remarks(ledger: Ledger): Seen[] {
+  return ledger.complaints(REMARKS)
+}
+
+interface Remarked {
+  readonly name: string
+  readonly id: string
+  readonly remark: Complaint | undefined
 }
 
 /** How a folder of a status looked when it was listed. */

@@ -36,6 +36,7 @@ import { entriesIn, formOf, nameOf, readBytes, reader, textOf } from './reading.
 import { faults, recover } from './recovering.ts'
 import { clearAway } from './rescuing.ts'
 import { QUIETLY, Root } from './root.ts'
+import { remarks } from './seen.ts'
 import { asText } from './writing.ts'
 
 export interface DirectoryStoreOptions extends Seals {
@@ -133,7 +134,7 @@ export class DirectoryStore implements Store {
   async unreadable(kind: Kind): Promise<Unreadable[]> {
     this.claims.settle(this.kind)
     const { ledger, root } = this.desk
-    const bad = root.statuses.flatMap(status =>
+    return root.statuses.flatMap(status =>
       ledger
         .complaints(status)
         .filter(({ name }) => !this.isItem(kind, status, name))
@@ -142,7 +143,11 @@ export class DirectoryStore implements Store {
           ...(complaint ?? { line: 1, message: `is no ${kind.name}` }),
         })),
     )
-    return [...bad, ...this.odd(kind)]
+  }
+
+  async remarks(kind: Kind): Promise<Unreadable[]> {
+    this.claims.settle(this.kind)
+    return [...this.idle(kind), ...this.odd(kind)]
   }
 
   /** Whether something of this name was put right since somebody complained of it. */
@@ -150,6 +155,16 @@ export class DirectoryStore implements Store {
     const named = formOf(kind).named(name)
     const [row] = 'id' in named ? this.desk.ledger.find(kind, { where: { id: named.id } }) : []
     return row?.status === status && nameOf(kind, row) === name
+  }
+
+  /** What definitions of open items say in vain. */
+  private idle(kind: Kind): Unreadable[] {
+    const { ledger } = this.desk
+    const open = openStatuses(kind.lifecycle)
+    return remarks(ledger).flatMap(({ item: id, complaint }) => {
+      const [item] = id === null ? [] : ledger.find(kind, { where: { id }, status: open })
+      return item && complaint ? [{ file: relative(this.root, this.pathOf(kind, item)), ...complaint }] : []
+    })
   }
 
   /** What is wrong in directories that are worked on; they are items all the same. */

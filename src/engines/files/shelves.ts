@@ -87,6 +87,10 @@ export class Shelves implements Store {
     return await this.following(kind, store => store.unreadable(kind, where))
   }
 
+  async remarks(kind: Kind): Promise<Unreadable[]> {
+    return await this.following(kind, store => store.remarks(kind))
+  }
+
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
     return await this.reading(kind, store => store.count(kind, query))
   }

@@ -112,6 +112,10 @@ export class FileStore implements Store {
     return [...astray, ...files.map(file => ({ file: this.shown(file), ...file.complaint! })), ...odd]
   }
 
+  async remarks(): Promise<Unreadable[]> {
+    return []
+  }
+
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
     this.look(kind, query.where)
     return this.ledger.count(kind, query)

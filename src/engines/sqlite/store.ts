@@ -95,6 +95,10 @@ class SqliteStore implements LedgerKeeper {
     return []
   }
 
+  async remarks(): Promise<Unreadable[]> {
+    return []
+  }
+
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
     return this.rows.count(kind, query)
   }
