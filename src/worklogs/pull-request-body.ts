@@ -38,7 +38,7 @@ interface Range {
   readonly end: number
 }
 
-/** Ours between its marks; one that has lost its end; one that another program wrote. */
+/** Ours between its marks; one that has lost its end, as far as it is ours; one that another program wrote. */
 function sectionsIn(body: string): Range[] {
   const { lines } = blocksOf(body)
   const found: Range[] = []
@@ -53,15 +53,18 @@ function sectionsIn(body: string): Range[] {
 
 function lastOf(lines: readonly Line[], first: number): number | undefined {
   if (isMark(lines[first], BEGIN)) {
-    let next = first + 1
-    while (next < lines.length && !isMark(lines[next], END) && !isMark(lines[next], BEGIN)) next++
-    if (isMark(lines[next], END)) return next
     const below = filledAfter(lines, first)
-    return lastBeforeOthers(lines, isOurHeading(lines[below]) ? below : first)
+    const ours = isOurHeading(lines[below])
+    let next = ours ? below + 1 : below
+    // A heading that none of ours has in it says that the end of this one is lost, and that what comes next is another's.
+    while (next < lines.length && !isMark(lines[next], BEGIN) && !isMark(lines[next], END) && !isHigh(lines[next])) next++
+    if (isMark(lines[next], END)) return next
+    return ours ? lastWritten(lines, below) : first
   }
-  const foreign =
-    isOurHeading(lines[first]) && /^ {0,3}<details[\s>]/i.test(lines[filledAfter(lines, first)]?.text ?? '')
-  return foreign ? lastBeforeOthers(lines, first) : undefined
+  if (!isOurHeading(lines[first]) || !isFold(lines[filledAfter(lines, first)])) return undefined
+  const last = lastWritten(lines, first)
+  const end = filledAfter(lines, last)
+  return isMark(lines[end], END) ? end : last
 }
 
 function isMark(line: Line | undefined, mark: string): boolean {
@@ -78,26 +81,49 @@ function filledAfter(lines: readonly Line[], first: number): number {
   return n
 }
 
-/** Up to the next heading of the first or second level, a line across, or another section of ours. */
-function lastBeforeOthers(lines: readonly Line[], first: number): number {
-  let n = first + 1
-  while (n < lines.length && !isMark(lines[n], BEGIN) && !begins(lines, n)) n++
-  while (isBlank(lines[n - 1])) n--
-  return n - 1
+function isFold(line: Line | undefined): boolean {
+  return line !== undefined && line.inside !== 'code' && /^ {0,3}<details[\s>]/i.test(line.text)
 }
 
-function begins(lines: readonly Line[], n: number): boolean {
-  const { inside, text } = lines[n]!
-  if (inside !== 'text') return false
-  if (/^ {0,3}(?:##?(?:[ \t]|$)|([-*_])(?:[ \t]*\1){2,}[ \t]*$)/.test(text)) return true
-  // A heading can also be a paragraph with a line under it.
-  if (!isBlank(lines[n - 1]) || isBlank(lines[n]) || /^(?: {4}|\t| {0,3}(?:[-*+>|#]|\d+[.)]))/.test(text)) return false
-  let below = n + 1
-  while (lines[below]?.inside === 'text' && !isBlank(lines[below]) && !UNDERLINE.test(lines[below]!.text)) below++
-  return lines[below]?.inside === 'text' && UNDERLINE.test(lines[below]!.text)
+/**
+ * The last line of a section that begins with this heading and has no end: of
+ * the fold and the two lists that belong to it, as far as they are there. Whatever
+ * else stands below is somebody's own, and stays.
+ */
+function lastWritten(lines: readonly Line[], heading: number): number {
+  const fold = filledAfter(lines, heading)
+  let last = isFold(lines[fold]) ? endOfFold(lines, fold) : heading
+  for (const title of LISTS) {
+    const next = filledAfter(lines, last)
+    if (lines[next]?.inside === 'text' && title.test(lines[next].text)) last = endOfList(lines, next)
+  }
+  return last
 }
 
-const UNDERLINE = /^ {0,3}(?:=+|-+)[ \t]*$/
+const LISTS = [/^ {0,3}###[ \t]+Key Decisions[ \t]*#*[ \t]*$/i, /^ {0,3}###[ \t]+Known Issues[ \t]*#*[ \t]*$/i]
+
+/** Where a fold ends; its first line where nothing closes it before another section begins. */
+function endOfFold(lines: readonly Line[], first: number): number {
+  let n = first
+  while (n < lines.length && !isMark(lines[n], BEGIN) && !isHigh(lines[n])) {
+    if (lines[n]!.inside !== 'code' && /^ {0,3}<\/details>[ \t]*$/i.test(lines[n]!.text)) return n
+    n++
+  }
+  return first
+}
+
+/** The items right below a heading, and how many of them are shown: a blank line ends the list. */
+function endOfList(lines: readonly Line[], heading: number): number {
+  let last = heading
+  while (lines[last + 1]?.inside === 'text' && /^(?:- | {2,}\S)/.test(lines[last + 1]!.text)) last++
+  const next = filledAfter(lines, last)
+  return /^\d+ of \d+ [a-z]+[ \t]*$/.test(lines[next]?.text ?? '') ? next : last
+}
+
+/** A heading of the first or second level. */
+function isHigh(line: Line | undefined): boolean {
+  return line?.inside === 'text' && /^ {0,3}##?(?:[ \t]|$)/.test(line.text)
+}
 
 function isBlank(line: Line | undefined): boolean {
   return line !== undefined && line.text.trim() === ''

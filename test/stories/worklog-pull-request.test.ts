@@ -61,6 +61,20 @@ describe('a body that the section goes into', () => {
     expect(second.startsWith('Changed.\n\nAfter.\n\n<!--')).toBe(true)
   })
 
+  test('loses nothing where the end of the section was lost', async () => {
+    const typist = await session()
+    await typist.run('complete', 'alice', '1')
+    await typist.summary()
+    for (const eol of ['\n', '\r\n']) {
+      const mine = ['Below it.', '', '- one', '- two', '', 'Fixes the report.', ''].join(eol)
+      const whole = await typist.merged(`Above it.${eol}`)
+      const lost = `${whole.replace('<!-- /punchlist:work-session -->', '').trimEnd()}${eol}${eol}${mine}`
+      const again = await typist.merged(lost)
+      expect(again).toBe(`${whole}${eol}${mine}`)
+      expect(await typist.merged(again)).toBe(again)
+    }
+  })
+
   test('is refused when it is no text', async () => {
     const typist = await session()
     typist.put('../body.md', Uint8Array.from([0xff, 0xfe, 0x00]))

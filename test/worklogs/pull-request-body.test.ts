@@ -50,28 +50,56 @@ describe('a body gets the section', () => {
     ['ours, without a line break at the end', `Before.\n\n${old}`, `Before.\n\n${now}`],
     ['ours, in a body from a browser', OLD.replaceAll('\n', '\r\n'), NEW.replaceAll('\n', '\r\n')],
     ['ours, with text right before and after it', `Before.\n${old}\nAfter.`, `Before.\n\n${now}\nAfter.`],
-    ['ours, with something in it that is not', `${BEGIN}\n## Mine\n${END}\n`, NEW],
+    ['ours, with something in it that is not', `${BEGIN}\n## Work Session\n\nmine\n\n### Mine\n${END}\n`, NEW],
+    ['marks with nothing in them', `A\n\n${BEGIN}\n\n${END}\n`, `A\n\n${NEW}`],
     ['the first of several, and the others go', `A\n\n${old}\n\nB\n\n${old}\n\nC\n`, `A\n\n${now}\n\nB\n\nC\n`],
     [
       'one that lost its end, up to the next heading',
       `A\n\n${old.replace(END, '')}\n## B\nx\n`,
       `A\n\n${now}\n\n\n## B\nx\n`,
     ],
-    ['one that lost its end, up to the end', `A\n\n${BEGIN}\n## Work Session\n\nx\n`, `A\n\n${now}\n`],
     [
-      'one that lost its end, up to a heading that is underlined',
-      `${BEGIN}\nx\n\nTitle\n---\n`,
-      `${now}\n\nTitle\n---\n`,
+      'one that lost its end, and keeps the text below it',
+      `A\n\n${old.replace(END, '').trim()}\n\nCloses nothing.\n\n- a list\n`,
+      `A\n\n${now}\n\nCloses nothing.\n\n- a list\n`,
     ],
-    ['one that lost its end, up to a whole one', `${BEGIN}\nx\n${old}\ny\n`, `${now}\ny\n`],
+    [
+      'one that lost its end, and keeps text right below it',
+      `${old.replace(END, 'B')}\nC`,
+      `${now}\n\nB\nC`,
+    ],
+    [
+      'one that lost its end, and keeps what was written instead of it',
+      `A\n\n${BEGIN}\n## Work Session\n\nx\n`,
+      `A\n\n${now}\n\nx\n`,
+    ],
+    ['one that lost all but its mark', `${BEGIN}\nx\n\nTitle\n---\n`, `${now}\nx\n\nTitle\n---\n`],
     [
       'one that lost its end, and keeps what comes before a whole one',
       `${BEGIN}\nx\n\n## Mine\n\n${old}\n`,
-      `${now}\n\n## Mine\n\n`,
+      `${now}\nx\n\n## Mine\n\n`,
+    ],
+    [
+      'one that lost its end, and the next its beginning',
+      `${old.replace(END, '')}\nA\n\n${old.replace(BEGIN, '').trim()}\n\nB\n`,
+      `${now}\n\n\nA\n\nB\n`,
+    ],
+    ['one whose beginning stands twice', `A\n\n${BEGIN}\n${old}\n\nB\n`, `A\n\n${now}\nB\n`],
+    ['one whose end stands twice', `${old}\n${END}\n\nB\n`, `${now}\n${END}\n\nB\n`],
+    [
+      'one that lost its end, with marks in fenced code below it',
+      `${old.replace(END, '').trim()}\n\nA\n\n\`\`\`\n${BEGIN}\n${END}\n\`\`\`\n`,
+      `${now}\n\nA\n\n\`\`\`\n${BEGIN}\n${END}\n\`\`\`\n`,
+    ],
+    [
+      'one that lost its end, in a body from a browser',
+      `A\n\n${old.replace(END, '').trim()}\n\nB\n`.replaceAll('\n', '\r\n'),
+      `A\n\n${now}\n\nB\n`.replaceAll('\n', '\r\n'),
     ],
     ['one in the midst of a comment', `A\n\n<!-- b\n${old}\nc -->\n`, `A\n\n${now}\n\n<!-- b\n\nc -->\n`],
     ['one of another program', `A\n\n${FOREIGN}\n\n## B\n`, `A\n\n${now}\n\n## B\n`],
     ['one of another program, at the end', `A\n\n${FOREIGN}\n`, `A\n\n${now}\n`],
+    ['one of another program, with text below it', `A\n\n${FOREIGN}\n\nB\n`, `A\n\n${now}\n\nB\n`],
     ['one of another program, up to a line across', `${FOREIGN}\n\n---\nGenerated.\n`, `${now}\n\n---\nGenerated.\n`],
     ['one of another program and ours', `${FOREIGN}\n\n${old}\n`, `${now}\n\n`],
   ])('in place of %s', (_, body, wanted) => {
@@ -179,6 +207,31 @@ describe('whatever stands in a body', () => {
         expect(merged(once, NEW)).toBe(merged(given, NEW))
       }),
       { numRuns: 3000 },
+    )
+  })
+
+  test('and whichever of its lines a section lost, what others wrote around it survives, once', () => {
+    const theirs = fc.array(
+      fc.constantFrom('text', '', '## h', 'Title\n---', '```\ncode\n```', '> q', '1. x', '***', '<b>x</b>', '`a`'),
+      { maxLength: 5 },
+    )
+    const lines = old.split('\n')
+    fc.assert(
+      fc.property(theirs, theirs, fc.nat(lines.length - 1), fc.boolean(), (before, after, gone, crlf) => {
+        const eol = crlf ? '\r\n' : '\n'
+        const words = (part: readonly string[], side: string) => part.map(each => (each === 'text' ? `${side}!` : each))
+        const [above, below] = [words(before, 'above'), words(after, 'below')]
+        const rest = lines.filter((_, n) => n !== gone)
+        const given = [...above, '', ...rest, '', ...below, ''].join('\n').replaceAll('\n', eol)
+        const whole = merged(given, NEW)
+        const left = (text: string) => text.split(/\r?\n/).filter(each => each.trim() !== '')
+        const kept = left(whole.replace(now.replaceAll('\n', eol), ''))
+        // Where its beginning is gone with the mark, nothing says whose the rest is: that may stay, theirs must.
+        for (const [part, side] of [[above, 'above!'], [below, 'below!']] as const)
+          expect(kept.filter(each => each === side)).toEqual(part.filter(each => each === side))
+        for (const line of left([...above, ...below].join('\n'))) expect(kept).toContain(line)
+      }),
+      { numRuns: 2000 },
     )
   })
 
