@@ -141,6 +141,8 @@ export interface FileForm {
   readonly beside?: readonly string[]
   /** What stands in a file of this name in this list. */
   read(text: string, name: string, list: Readonly<Record<string, string>>): Content | Complaint
+  /** What is passed over in a file that can be read. */
+  remarks?(text: string, name: string): Complaint[]
   /** The whole text of a file that has never been written. */
   write(content: Content): string
   /**

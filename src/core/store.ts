@@ -114,8 +114,8 @@ export interface Store {
   activity(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** What the last look at such items could not read; an engine that keeps no files has nothing to say. */
   unreadable(kind: Kind, where: Readonly<Record<string, string>>): Promise<Unreadable[]>
-  /** What is odd in files that are read as items all the same. */
-  remarks(kind: Kind): Promise<Unreadable[]>
+  /** What is odd in the files of these items, or of all that are open: they are read as items all the same. */
+  remarks(kind: Kind, ids?: readonly string[]): Promise<Unreadable[]>
   /** How many matching items stand in each status; a status without items is absent. */
   count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>>
   /**

@@ -57,7 +57,8 @@ function lastOf(lines: readonly Line[], first: number): number | undefined {
     const ours = isOurHeading(lines[below])
     let next = ours ? below + 1 : below
     // A heading that none of ours has in it says that the end of this one is lost, and that what comes next is another's.
-    while (next < lines.length && !isMark(lines[next], BEGIN) && !isMark(lines[next], END) && !isHigh(lines[next])) next++
+    while (next < lines.length && !isMark(lines[next], BEGIN) && !isMark(lines[next], END) && !isHigh(lines[next]))
+      next++
     if (isMark(lines[next], END)) return next
     return ours ? lastWritten(lines, below) : first
   }

@@ -6,6 +6,7 @@ import type { Unreadable } from '../core/store.ts'
 import { toldBy } from './accounts.ts'
 import { remarksOn } from './file/remarks.ts'
 import { worklog } from './kind.ts'
+import { folderOf } from './names.ts'
 import { type Progress, progressOf } from './progress.ts'
 import type { Worklog } from './record.ts'
 import { pathOf } from './view.ts'
@@ -23,10 +24,21 @@ export interface Session {
 export async function readSession(caller: Caller, where: Whereabouts): Promise<Session> {
   const items = (await caller.store.find(worklog, { where })).toSorted(byWorker)
   const unread = await caller.store.unreadable(worklog, where)
-  const remarks = items.flatMap(item =>
-    remarksOn(item).map(message => ({ file: pathOf(caller, item), line: 1, message })),
-  )
-  return { items, unread, warnings: [...unread, ...remarks] }
+  return { items, unread, warnings: [...unread, ...(await remarksOf(caller, items))] }
+}
+
+/** What is passed over in worklogs; where they are files, these tell in which lines. */
+async function remarksOf(caller: Caller, items: readonly Worklog[]): Promise<Unreadable[]> {
+  const odd = items.map(item => ({ item, remarks: remarksOn(item) })).filter(({ remarks }) => remarks.length > 0)
+  if (odd.length === 0) return []
+  const ids = odd.map(({ item }) => item.id)
+  const inFiles = await caller.store.remarks(worklog, ids)
+  return odd.flatMap(({ item, remarks }) => {
+    const file = pathOf(caller, item)
+    const own = inFiles.filter(remark => remark.file.endsWith(`/${folderOf(item)}/${item.file}`))
+    if (own.length > 0) return own.map(remark => ({ ...remark, file }))
+    return remarks.map(message => ({ file, line: 1, message }))
+  })
 }
 
 /** So many texts are in memory at a time: what was counted in them is all that stays. */

@@ -134,6 +134,26 @@ describe('a worker that has nothing but its file', () => {
     expect(typist.text('alice.md')).toContain(counters)
     expect(await typist.summary()).toMatchObject({ completed_tasks: 1, warnings })
   })
+
+  test.each([
+    ['as it is', (text: string) => text],
+    ['with CRLF and a byte order mark', (text: string) => `\ufeff${text.replaceAll('\n', '\r\n')}`],
+  ])('is warned of what is passed over, in the line of its key, %s', async (_, written) => {
+    const typist = new Typist(scratch())
+    const odd =
+      '---\n# by hand\nrole: test\ntasks_completed: 40\n\nWorker: bob\nx-map:\n  status: inner\nstatus: on hold\nsubtask_count: 3\n---\n'
+    typist.put('alice.md', written(`${odd}\n## Task #1: a\n`))
+    typist.put('carol.md', written('---\nrole: test\nworker: carol\n---\n'))
+    const { warnings } = await typist.list()
+    expect(warnings.map(({ file, line, message }) => [file, line, message.split(':')[0]])).toEqual([
+      [`${TODOS}/alice.md`, 4, 'tasks_completed'],
+      [`${TODOS}/alice.md`, 6, 'worker'],
+      [`${TODOS}/alice.md`, 9, 'status'],
+      [`${TODOS}/alice.md`, 10, 'subtask_count'],
+      [`${TODOS}/carol.md`, 1, 'status'],
+    ])
+    expect(await typist.summary()).toMatchObject({ warnings })
+  })
 })
 
 describe('the end of a session', () => {

@@ -63,11 +63,7 @@ describe('a body gets the section', () => {
       `A\n\n${old.replace(END, '').trim()}\n\nCloses nothing.\n\n- a list\n`,
       `A\n\n${now}\n\nCloses nothing.\n\n- a list\n`,
     ],
-    [
-      'one that lost its end, and keeps text right below it',
-      `${old.replace(END, 'B')}\nC`,
-      `${now}\n\nB\nC`,
-    ],
+    ['one that lost its end, and keeps text right below it', `${old.replace(END, 'B')}\nC`, `${now}\n\nB\nC`],
     [
       'one that lost its end, and keeps what was written instead of it',
       `A\n\n${BEGIN}\n## Work Session\n\nx\n`,
@@ -227,7 +223,10 @@ describe('whatever stands in a body', () => {
         const left = (text: string) => text.split(/\r?\n/).filter(each => each.trim() !== '')
         const kept = left(whole.replace(now.replaceAll('\n', eol), ''))
         // Where its beginning is gone with the mark, nothing says whose the rest is: that may stay, theirs must.
-        for (const [part, side] of [[above, 'above!'], [below, 'below!']] as const)
+        for (const [part, side] of [
+          [above, 'above!'],
+          [below, 'below!'],
+        ] as const)
           expect(kept.filter(each => each === side)).toEqual(part.filter(each => each === side))
         for (const line of left([...above, ...below].join('\n'))) expect(kept).toContain(line)
       }),

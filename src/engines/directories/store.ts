@@ -145,9 +145,10 @@ export class DirectoryStore implements Store {
     )
   }
 
-  async remarks(kind: Kind): Promise<Unreadable[]> {
+  async remarks(kind: Kind, ids?: readonly string[]): Promise<Unreadable[]> {
     this.claims.settle(this.kind)
-    return [...this.idle(kind), ...this.odd(kind)]
+    const isMeant = ({ id }: Item) => ids?.includes(id) ?? true
+    return [...this.idle(kind, isMeant), ...this.odd(kind, isMeant)]
   }
 
   /** Whether something of this name was put right since somebody complained of it. */
@@ -158,18 +159,21 @@ export class DirectoryStore implements Store {
   }
 
   /** What definitions of open items say in vain. */
-  private idle(kind: Kind): Unreadable[] {
+  private idle(kind: Kind, isMeant: (item: Item) => boolean): Unreadable[] {
     const { ledger } = this.desk
     const open = openStatuses(kind.lifecycle)
     return remarks(ledger).flatMap(({ item: id, complaint }) => {
       const [item] = id === null ? [] : ledger.find(kind, { where: { id }, status: open })
-      return item && complaint ? [{ file: relative(this.root, this.pathOf(kind, item)), ...complaint }] : []
+      return item && isMeant(item) && complaint
+        ? [{ file: relative(this.root, this.pathOf(kind, item)), ...complaint }]
+        : []
     })
   }
 
   /** What is wrong in directories that are worked on; they are items all the same. */
-  private odd(kind: Kind): Unreadable[] {
-    return this.desk.ledger.find(kind, { status: activeStatuses(kind) }).flatMap(item => {
+  private odd(kind: Kind, isMeant: (item: Item) => boolean): Unreadable[] {
+    const active = this.desk.ledger.find(kind, { status: activeStatuses(kind) })
+    return active.filter(isMeant).flatMap(item => {
       const path = this.pathOf(kind, item)
       const { complaints } = formOf(kind).evidence(item.id, entriesIn(path) ?? [], reader(path))
       return complaints.map(message => ({ file: relative(this.root, path), line: 1, message }))

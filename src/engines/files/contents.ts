@@ -3,7 +3,8 @@ import type { Complaint, Content, Kind } from '../../core/kind.ts'
 import type { Ledger } from '../../core/ledger.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
-import { readContent } from './reading.ts'
+import type { Unreadable } from '../../core/store.ts'
+import { readContent, readText } from './reading.ts'
 import { formOf, type Tree } from './tree.ts'
 
 /** So many are asked for in one statement. */
@@ -44,6 +45,19 @@ export class Contents {
       this.keepInMind(id, found.text)
     }
     return contents
+  }
+
+  /** What is passed over in the files of these items, as they are now. */
+  remarks(kind: Kind, ids: readonly string[]): Unreadable[] {
+    const form = formOf(kind)
+    return this.itemsOf(kind, ids).flatMap(item => {
+      const { folder } = this.tree.placeOf(kind, item)
+      const name = String(item[form.name])
+      const path = this.tree.path(folder, name)
+      const look = form.remarks && this.tree.isReachable(folder) ? readText(path) : undefined
+      const found = look && 'text' in look ? form.remarks!(look.text, name) : []
+      return found.map(remark => ({ file: relative(this.root, path), ...remark }))
+    })
   }
 
   /** Whether a file is the one whose texts were given out, or none was; it is not asked again. */

@@ -87,8 +87,8 @@ export class Shelves implements Store {
     return await this.following(kind, store => store.unreadable(kind, where))
   }
 
-  async remarks(kind: Kind): Promise<Unreadable[]> {
-    return await this.following(kind, store => store.remarks(kind))
+  async remarks(kind: Kind, ids?: readonly string[]): Promise<Unreadable[]> {
+    return await this.following(kind, store => store.remarks(kind, ids))
   }
 
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {

@@ -112,8 +112,8 @@ export class FileStore implements Store {
     return [...astray, ...files.map(file => ({ file: this.shown(file), ...file.complaint! })), ...odd]
   }
 
-  async remarks(): Promise<Unreadable[]> {
-    return []
+  async remarks(kind: Kind, ids: readonly string[] = []): Promise<Unreadable[]> {
+    return this.contents.remarks(kind, ids)
   }
 
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {

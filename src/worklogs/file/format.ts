@@ -7,6 +7,7 @@ import { type Extra, FRONTMATTER } from '../record.ts'
 import { documentOf } from './document.ts'
 import { edited } from './edit.ts'
 import { linesIn } from './foreign.ts'
+import { remarksIn } from './remarks.ts'
 import { storable } from './values.ts'
 
 /** A worklog as a markdown file. */
@@ -50,6 +51,7 @@ export const worklogFile: FileForm = {
     return `${whole(`---\n${[...lines, ...others].join('\n')}\n---`)}\n${body === '' ? '' : `\n${body}\n`}`
   },
   edit: edited,
+  remarks: (text, name) => remarksIn(text, name.slice(0, -'.md'.length)),
 }
 
 function misnamed(worker: string): Complaint {
