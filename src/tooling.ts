@@ -2,6 +2,7 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { type Caller, checked, type Operation } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
+import { allWithoutInvisible, withoutInvisible } from './core/text.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -32,7 +33,7 @@ export function definitionOf(op: Operation): Definition {
 /** A refusal as a model is told of it. */
 export function told({ code, message, hint, details }: Problem): string {
   const more = Object.keys(details).length > 0 ? `\n${JSON.stringify(details)}` : ''
-  return `${code}: ${message}\n${hint}${more}`
+  return withoutInvisible(`${code}: ${message}\n${hint}${more}`)
 }
 
 function published(schema: GenericSchema): JsonSchema {
@@ -84,7 +85,7 @@ export function toolOf(op: Operation, caller: Caller, inTurn: InTurn): Tool {
   const definition = definitionOf(op)
   const execute = async (sent: unknown) => {
     const input = checked((op.toolInput ?? op.input)(), withoutNulls(definition.inputSchema, sent))
-    return (await inTurn(() => op.run(caller, input))) as Readonly<Record<string, unknown>>
+    return allWithoutInvisible((await inTurn(() => op.run(caller, input))) as Readonly<Record<string, unknown>>)
   }
   const answer = async (sent: unknown) => {
     try {

@@ -4,7 +4,7 @@ import { gaveNoAnswer } from '../agent/failing.ts'
 import { items, progressLine } from '../agent/progress.ts'
 import { stopCommands } from '../core/check.ts'
 import { Problem } from '../core/problem.ts'
-import { harmless } from '../core/text.ts'
+import { harmless, jsonText } from '../core/text.ts'
 import type { Left, SupervisorEvent, TurnResult } from '../supervisor/events.ts'
 import { Stop } from './stopping.ts'
 import type { Terminal } from './terminal.ts'
@@ -64,7 +64,7 @@ export class AgentTold {
   end({ text, left, remaining, calls, usage, end }: TurnResult): number {
     const { terminal, json, conversationId: conversation, turnId: turn } = this.telling
     this.endLine()
-    if (json) terminal.out(JSON.stringify({ conversation, turn, text, left, remaining, calls, usage, end }))
+    if (json) terminal.out(jsonText({ conversation, turn, text, left, remaining, calls, usage, end }))
     if (end === 'answered') return 0
     throw this.workLeft(`The calls of this turn, ${calls}, are used up`, left, remaining)
   }
@@ -78,7 +78,7 @@ export class AgentTold {
       throw this.located(error)
     if (by) {
       const document = { conversation, turn, text: '', left, remaining, calls: this.calls, end: by }
-      if (json) terminal.out(JSON.stringify(document))
+      if (json) terminal.out(jsonText(document))
       else terminal.err(`Stopped. ${items(remaining)} left. ${this.howOn()}`)
       return Stop.STATUS[by]
     }

@@ -4,6 +4,7 @@ import { described, duration, line, longDuration, wholeNumber } from '../core/in
 import type { InputSchema } from '../core/operation.ts'
 import { checked } from '../core/operation.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
+import { jsonText } from '../core/text.ts'
 import { operationsOf, ROOM_NAMES } from '../operations.ts'
 import { findWorkspace } from '../workspace.ts'
 import { type GlobalFlags, readArguments } from './arguments.ts'
@@ -46,7 +47,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         const { shownWiring, wire } = await import('./init-hosts.ts')
         const json = globals.json === true
         const answer = await wire({ hosts: named, json, ...flags }, wish, around)
-        around.terminal.out(json ? JSON.stringify(answer) : shownWiring(answer))
+        around.terminal.out(json ? jsonText(answer) : shownWiring(answer))
         return 0
       }
       const { initialise, refuseFlags } = await import('./init.ts')
@@ -258,7 +259,7 @@ async function version(around: Surroundings): Promise<number> {
 
 async function tell(name: string, globals: GlobalFlags, around: Surroundings, answer: unknown): Promise<number> {
   const { terminal } = around
-  terminal.out(globals.json ? JSON.stringify(answer) : shown(name, answer, terminal))
+  terminal.out(globals.json ? jsonText(answer) : shown(name, answer, terminal))
   return 0
 }
 

@@ -1,6 +1,6 @@
 import { checked, type Operation, writesWith } from '../core/operation.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
-import { harmless, harmlessLine } from '../core/text.ts'
+import { harmless, harmlessLine, jsonText } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
 import { operationsFor } from '../operations.ts'
 import { findWorkspace } from '../workspace.ts'
@@ -23,7 +23,7 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
     return await dispatch(argv, around, json)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    around.terminal.err(json ? JSON.stringify(error) : harmless(`${error.message}\n${error.hint}`))
+    around.terminal.err(json ? jsonText(error) : harmless(`${error.message}\n${error.hint}`))
     return PROBLEMS[error.code].exit
   }
 }
@@ -68,7 +68,7 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
     const caller = callerFor(asking, workspace, door, writes)
     const tell = async (answer: unknown) => {
       if (op.document && !json) terminal.print(String((answer as Record<string, unknown>)[op.document]))
-      else terminal.out(json ? JSON.stringify(answer) : (await showing(op)).shown(op.name, answer, terminal))
+      else terminal.out(json ? jsonText(answer) : (await showing(op)).shown(op.name, answer, terminal))
       warn(answer, terminal)
       for (const text of door.warnings(op.name === 'status')) terminal.err(harmlessLine(`warning: ${text}`))
     }

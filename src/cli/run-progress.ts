@@ -1,4 +1,5 @@
 import type { Caller } from '../core/operation.ts'
+import { jsonText } from '../core/text.ts'
 import { checkpointName, readCheckpoint } from '../queue/checkpoints.ts'
 import { task as kind } from '../queue/kind.ts'
 import type { Entry } from '../runner/diary.ts'
@@ -31,7 +32,7 @@ export function progressOn(screen: Screen, watching: Watching): Progress {
   const lines = new Lines()
   return {
     tell(entry) {
-      const line = watching.json ? JSON.stringify(entry) : lines.for(entry)
+      const line = watching.json ? jsonText(entry) : lines.for(entry)
       if (line !== undefined) screen.write(`${line}\n`)
     },
     said: () => undefined,

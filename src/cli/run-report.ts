@@ -1,6 +1,6 @@
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { harmlessLine } from '../core/text.ts'
+import { harmlessLine, jsonText } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
 import { lookUp } from '../queue/locating.ts'
 import { directoryName } from '../queue/names.ts'
@@ -32,7 +32,7 @@ export async function runReport(
     const earlier = runsIn(state).filter(run => run < report.run)
     if (globals.json) {
       const tasks = report.tasks.map(one => ({ ...one, output: where.get(one.task) ?? null }))
-      terminal.out(JSON.stringify({ ...report, tasks, earlier: earlier.slice(0, SHOWN) }))
+      terminal.out(jsonText({ ...report, tasks, earlier: earlier.slice(0, SHOWN) }))
     } else {
       terminal.out(shown(report, where, earlier, terminal.colour))
     }

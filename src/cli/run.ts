@@ -4,7 +4,7 @@ import { configFrom } from '../continuation/settings.ts'
 import { milliseconds } from '../core/input.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { harmlessLine } from '../core/text.ts'
+import { harmlessLine, jsonText } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
 import { agentMaker } from '../runner/agents/agents.ts'
 import { refuseMissing } from '../runner/agents/missing.ts'
@@ -126,7 +126,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
     const pullRequest = fields.pr === true ? await logbook.pullRequest() : undefined
     if (json) {
       const told = { at: now().toISOString(), what: 'summary', path: summary ?? null, pullRequest: pullRequest ?? null }
-      around.terminal.out(JSON.stringify(told))
+      around.terminal.out(jsonText(told))
     } else {
       if (summary !== undefined) around.terminal.out(`summary: ${summary}`)
       if (pullRequest !== undefined) around.terminal.out(pullRequest)

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { moveEntry } from '../core/file-entries.ts'
 import { removeFile, writeDurably } from '../core/files.ts'
 import { Problem } from '../core/problem.ts'
-import { harmlessLine } from '../core/text.ts'
+import { harmlessLine, jsonText } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
 import { exportFrom, importInto } from '../transfer.ts'
 import { findWorkspace } from '../workspace.ts'
@@ -19,7 +19,7 @@ export async function exportTo(to: unknown, globals: GlobalFlags, around: Surrou
   try {
     const document = await exportFrom(await door.store(false))
     for (const warning of door.warnings(false)) terminal.err(harmlessLine(`warning: ${warning}`))
-    const text = JSON.stringify(document)
+    const text = jsonText(document)
     if (typeof to !== 'string') {
       terminal.out(text)
       return 0
@@ -33,7 +33,7 @@ export async function exportTo(to: unknown, globals: GlobalFlags, around: Surrou
     }
     writeWhole(file, text)
     const answer = { items: document.items.length, to }
-    terminal.out(globals.json ? JSON.stringify(answer) : shown('export', answer, terminal))
+    terminal.out(globals.json ? jsonText(answer) : shown('export', answer, terminal))
     return 0
   } finally {
     await door.close()
@@ -56,7 +56,7 @@ export async function importFrom(file: string, globals: GlobalFlags, around: Sur
   const door = await doorFor(globals, around)
   try {
     const answer = await importInto(await door.store(true), document, door.checks())
-    terminal.out(globals.json ? JSON.stringify(answer) : shown('import', answer, terminal))
+    terminal.out(globals.json ? jsonText(answer) : shown('import', answer, terminal))
     return 0
   } finally {
     await door.close()
@@ -74,7 +74,7 @@ async function importFolder(folder: string, globals: GlobalFlags, around: Surrou
     const answer = await importTasks(folder, workspace.root, conversationId =>
       callerFor({ ...asking, scope: { conversationId } }, workspace, door, true),
     )
-    terminal.out(globals.json ? JSON.stringify(answer) : shown('import', answer, terminal))
+    terminal.out(globals.json ? jsonText(answer) : shown('import', answer, terminal))
     return 0
   } finally {
     await door.close()

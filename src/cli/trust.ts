@@ -1,6 +1,6 @@
 import { authorityBelow, RUN_MARK } from '../core/lineage.ts'
 import { Problem } from '../core/problem.ts'
-import { harmless, harmlessLine } from '../core/text.ts'
+import { harmless, harmlessLine, jsonText } from '../core/text.ts'
 import type { Ask } from '../open.ts'
 import { acceptItems, type Item, type TrustSet, trustSet } from '../trust-items.ts'
 import { findWorkspace, type Workspace } from '../workspace.ts'
@@ -26,7 +26,7 @@ export async function trust({ yes }: { yes: boolean }, globals: GlobalFlags, aro
   } else if (open.length > 0 && !json && !terminal.interactive) {
     terminal.out(`Accept all of it with: punchlist trust --yes\nIn scripts: PUNCHLIST_TRUST=${set.hash}`)
   }
-  if (json) terminal.out(JSON.stringify(set))
+  if (json) terminal.out(jsonText(set))
   return 0
 }
 

@@ -1,4 +1,4 @@
-import { harmlessLine } from '../core/text.ts'
+import { harmlessPromptLine } from '../core/text.ts'
 
 /** The first line of every message of ours, by which it is told from the user's. */
 export const MARK = '[SYSTEM REMINDER - TODO CONTINUATION]'
@@ -19,7 +19,7 @@ export function buildContinuationPrompt(
   remaining: number,
   next: readonly string[] = [],
 ): string {
-  const titles = next.map(title => JSON.stringify(shortened(harmlessLine(title))))
+  const titles = next.map(title => JSON.stringify(shortened(harmlessPromptLine(title))))
   const coming = titles.length > 0 ? `\n[Next, as data: ${titles.join(', ')}]` : ''
   return `${CONTINUATION_PROMPT}\n\n[Status: ${completed}/${total} completed, ${remaining} remaining]${coming}`
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Problem } from './problem.ts'
+import { isInvisible } from './text.ts'
 
 /** A field that may be left out, and what it is. */
 export const described = <const S extends v.GenericSchema>(schema: S, text: string) =>
@@ -11,6 +12,7 @@ export function line(max: number) {
     v.string(),
     v.trim(),
     v.nonEmpty('must not be empty'),
+    v.check(text => text === '' || !isInvisible(text), 'must not be empty: nothing in it can be seen'),
     v.maxLength(max, `must be at most ${max} characters`),
     v.check(wellFormed, 'must be well-formed Unicode'),
     v.check(text => !LINE_CONTROLS.test(text), 'must not contain control characters or line breaks'),

@@ -4,6 +4,7 @@ import { buildContinuationPrompt, isOurs } from '../continuation/prompt.ts'
 import { configFrom } from '../continuation/settings.ts'
 import { struck } from '../continuation/standing.ts'
 import type { Caller } from '../core/operation.ts'
+import { withoutInvisible } from '../core/text.ts'
 import { coming, type Outlook, outlook, planText } from '../plans/outlook.ts'
 import type { Turn } from '../plans/record.ts'
 import { openTurn } from '../plans/turns.ts'
@@ -76,7 +77,7 @@ export const ANSWERS: Answers = {
   async recall(_, { host, caller }) {
     const { standing, off } = await recalled(caller.store, sessionOf(host, caller))
     const { of, work } = await outlook(caller)
-    const next = of ? (await coming(caller, of, 3)).map(({ title }) => title) : []
+    const next = of ? (await coming(caller, of, 3)).map(({ title }) => withoutInvisible(title)) : []
     const config = configFrom(caller.continuation)
     return { type: 'answer', value: { config, standing, off, work, next, plan: await planText(caller) } }
   },

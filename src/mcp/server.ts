@@ -1,7 +1,7 @@
 import { type McpRequestContext, McpServer, type McpServerFactory } from '@modelcontextprotocol/server'
 import { type Caller, checked, type Operation, writesWith } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { harmlessLine } from '../core/text.ts'
+import { allWithoutInvisible, harmlessLine } from '../core/text.ts'
 import { type Definition, definitionOf, type JsonSchema, told } from '../tooling.ts'
 
 export interface ServerOptions {
@@ -54,7 +54,7 @@ export function serverFactory({ tools, callerFor, version }: ServerOptions): Mcp
         try {
           const input = checked((op.toolInput ?? op.input)(), sent)
           const caller = await callerFor(writesWith(op, input), context, { meta: mcpReq._meta, sent })
-          const answer = (await op.run(caller, input)) as Record<string, unknown>
+          const answer = allWithoutInvisible((await op.run(caller, input)) as Record<string, unknown>)
           const texts = [JSON.stringify(answer), ...caller.warnings().map(text => harmlessLine(`warning: ${text}`))]
           return { content: texts.map(text => ({ type: 'text', text })), structuredContent: answer }
         } catch (error) {

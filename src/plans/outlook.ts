@@ -1,6 +1,6 @@
 import { openStatuses } from '../core/lifecycle.ts'
 import type { Caller } from '../core/operation.ts'
-import { harmlessLine } from '../core/text.ts'
+import { harmlessPromptLine } from '../core/text.ts'
 import { currentTurn, itemsOf } from './current-turn.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
 
@@ -69,7 +69,7 @@ export function planLine({ id, priority, status, title, needs }: PlanItem): stri
 }
 
 function quoted(text: string): string {
-  const plain = harmlessLine(text)
+  const plain = harmlessPromptLine(text)
   return JSON.stringify(plain.length > LONGEST ? `${plain.slice(0, LONGEST)}…` : plain)
 }
 

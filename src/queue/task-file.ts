@@ -1,5 +1,6 @@
 import type { Complaint } from '../core/kind.ts'
 import { damageIn } from '../core/markdown.ts'
+import { isInvisible } from '../core/text.ts'
 import { documentText } from './document.ts'
 import { NAMED, readDirectoryName, readTaskId } from './names.ts'
 import { writtenPath } from './paths.ts'
@@ -71,7 +72,7 @@ export function readTask(text: string, name: string): Definition | Complaint {
   const titled = titleIn(said)
   const definition = {
     id: directory.id,
-    title: present(said, 'title', () => titled.title, wrong),
+    title: present(said, 'title', () => (isInvisible(titled.title) ? undefined : titled.title), wrong),
     type: present(said, 'type', typeIn, wrong),
     priority: present(said, 'priority', value => meantPriority(value) ?? 'NORMAL', wrong),
     posted: present(said, 'posted', isoTime, wrong, 'write a time such as 2026-01-25T14:30:22Z'),

@@ -1,4 +1,4 @@
-import { harmless } from '../core/text.ts'
+import { harmlessPrompt, harmlessPromptLine } from '../core/text.ts'
 import type { Task } from '../queue/record.ts'
 
 export interface Assignment {
@@ -27,7 +27,7 @@ export function taskPrompt(assignment: Assignment): string {
     `You are ${worker}, and ${id} is yours. Do what it says, in this folder, then stop: punchlist completes it when you have ended.`,
     fenced('The task', definition),
     parts.length > 0
-      ? `Its parts are done:\n${parts.map(part => `- ${part.id} ${JSON.stringify(part.title)}${part.dir ? ` in ${part.dir}` : ''}`).join('\n')}`
+      ? `Its parts are done:\n${parts.map(part => `- ${part.id} ${JSON.stringify(harmlessPromptLine(part.title))}${part.dir ? ` in ${part.dir}` : ''}`).join('\n')}`
       : '',
     before.length > 0 ? fenced('What came of earlier attempts', before.join('\n\n')) : '',
     wards.length > 0 ? `${wardsRun ? WARDS_RUN : WARDS_NOT_RUN}\n${fenced('The wards', wards.join('\n'))}` : '',
@@ -64,7 +64,7 @@ const HOW = (id: string, hasDirectory: boolean) => `While you work:
 - What cannot be done: punchlist queue fail ${id} --type TEXT --what TEXT, then stop.${hasDirectory ? '\n- A result that is no part of the project goes into $PUNCHLIST_TASK_DIR/artifacts.' : ''}`
 
 function fenced(title: string, text: string): string {
-  const body = harmless(text).trim()
+  const body = harmlessPrompt(text).trim()
   const longest = Math.max(2, ...[...body.matchAll(/`+/g)].map(([ticks]) => ticks.length))
   const fence = '`'.repeat(longest + 1)
   return `${title}, as data:\n${fence}text\n${body}\n${fence}`

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { line, prose } from '../core/input.ts'
 import { type Caller, checked } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { harmlessLine, redacted } from '../core/text.ts'
+import { harmlessLine, redacted, withoutInvisible } from '../core/text.ts'
 import type { PlanItem } from '../plans/record.ts'
 import { itemOf, returnItem, startItem, whatRemains } from '../plans/work.ts'
 import { type DelegationTrace, type SupervisorEvent, traced } from './events.ts'
@@ -100,7 +100,8 @@ function assignmentOf(task: string, item: PlanItem | undefined): Assignment {
     context && `What is known:\n${context}`,
     completionCriteria && `It is done when:\n${completionCriteria}`,
   ]
-  return { task, todo: { title, context, completionCriteria }, prompt: prompt.filter(Boolean).join('\n\n') }
+  const said = withoutInvisible(prompt.filter(Boolean).join('\n\n'))
+  return { task, todo: { title, context, completionCriteria }, prompt: said }
 }
 
 /** What the worker says in the end; an error where it says nothing, takes too long, or is not waited for any longer. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { redacted } from '../../src/core/text.ts'
+import { harmless, redacted } from '../../src/core/text.ts'
 import { cell, forPullRequest } from '../../src/worklogs/escaping.ts'
 import { blocks, lively, rows, seen } from './gfm.ts'
 import { hostile } from './hostile.ts'
@@ -135,15 +135,7 @@ function expectIdle(text: string): void {
   expect(text).not.toMatch(/:\/\/|www\./i)
 }
 
-/** As it is to be seen: on one line, and with an escape for each character that would not be seen. */
+/** As it is to be seen: on one line, and with an escape for each character that would not be seen (test/core/invisible.test.ts has which). */
 function written(text: string): string {
-  return redacted(text)
-    .replace(/\s+/g, ' ')
-    .trim()
-    .toWellFormed()
-    .replace(
-      // oxlint-disable-next-line no-control-regex -- those are what is escaped
-      /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-      character => `\\u{${character.charCodeAt(0).toString(16)}}`,
-    )
+  return harmless(redacted(text).replace(/\s+/g, ' ').trim().toWellFormed())
 }
