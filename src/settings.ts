@@ -58,7 +58,7 @@ const place = (path: string): Declaration<string> => ({
   effectOf: (value, { root }) => (leadsOut(value, root) ? 'outside' : 'none'),
   refusalOf: (value, root) =>
     resolve(root, value) === resolve(root)
-      ? 'is the workspace itself'
+      ? 'is the workspace itself: its folders need one of their own in it'
       : (intrudes(value, root, ['.git', '.punchlist']) ?? linksIntoGit(resolve(root, value), root)),
 })
 

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { moveEntry } from '../core/file-entries.ts'
 import { removeFile, writeDurably } from '../core/files.ts'
+import { parsedJson } from '../core/input.ts'
 import { Problem } from '../core/problem.ts'
 import { harmlessLine, jsonText } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
@@ -42,17 +43,11 @@ export async function exportTo(to: unknown, globals: GlobalFlags, around: Surrou
 
 export async function importFrom(file: string, globals: GlobalFlags, around: Surroundings): Promise<number> {
   const { terminal } = around
-  if (file !== '-' && statSync(resolve(around.cwd, file), { throwIfNoEntry: false })?.isDirectory()) {
+  if (file !== '-' && isFolder(resolve(around.cwd, file))) {
     return await importFolder(resolve(around.cwd, file), globals, around)
   }
-  const text = await terminal.read(file)
-  let document: unknown
-  try {
-    document = JSON.parse(text)
-  } catch (error) {
-    const hint = 'Import a document that punchlist export made.'
-    throw new Problem('bad_input', `${file} is not JSON: ${(error as Error).message}`, hint, { file })
-  }
+  const hint = 'Import a document that punchlist export made.'
+  const document = parsedJson(await terminal.read(file), file, hint)
   const door = await doorFor(globals, around)
   try {
     const answer = await importInto(await door.store(true), document, door.checks())
@@ -60,6 +55,15 @@ export async function importFrom(file: string, globals: GlobalFlags, around: Sur
     return 0
   } finally {
     await door.close()
+  }
+}
+
+/** What cannot be looked at, a link that leads to itself for one, is left to whatever reads it to refuse. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
   }
 }
 

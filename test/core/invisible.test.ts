@@ -77,11 +77,11 @@ describe('what nobody sees', () => {
     }
   })
 
-  const units = fc.constantFrom(
-    ...['a', ' ', '1', '葛', '漢', 'ی', 'ف', 'क', '्', 'é', '✓', '∩', '\n', '、', 'ᠠ'],
-    ...['👩', '👧', '❤', '🏽', '🏴', '🏳', '🌈', '☠', '⚕', '🇩', '🇪', '♂'],
-    ...['\u200d', '\u200c', '\u200b', '\ufe0f', '\ufe0e', '\ufe00', '\u{e0100}', '\u{e0067}', '\u{e0062}', '\u{e007f}'],
-    ...['\u2060', '\u180b', '\u00ad', '\u202e', '\u001b', '\u009b'],
+  const units = fc.oneof(
+    fc.constantFrom('a', ' ', '1', '葛', '漢', 'ی', 'ف', 'क', '्', 'é', '✓', '∩', '\n', '、', 'ᠠ'),
+    fc.constantFrom('👩', '👧', '❤', '🏽', '🏴', '🏳', '🌈', '☠', '⚕', '🇩', '🇪', '♂'),
+    fc.constantFrom('\u200d', '\u200c', '\u200b', '\ufe0f', '\ufe0e', '\ufe00', '\u{e0100}', '\u{e0067}', '\u{e0062}'),
+    fc.constantFrom('\u{e007f}', '\u2060', '\u180b', '\u00ad', '\u202e', '\u001b', '\u009b'),
   )
   const strange = fc.array(units, { maxLength: 12 }).map(parts => parts.join(''))
 
