@@ -82,7 +82,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   const state = new RunState(workspace.root, caller.seal())
   const id = `${now().toISOString().replace(/\D/g, '').slice(0, 14)}-${process.pid}`
   const diary = new Diary(state, id, now, entry => progress.tell(entry))
-  const logbook = new Logbook(caller)
+  const logbook = new Logbook(caller, state)
   const name =
     fields.name ??
     `${hostname()

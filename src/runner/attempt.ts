@@ -1,6 +1,9 @@
 import { UNTOUCHED } from '../continuation/judging.ts'
 import { remember } from '../continuation/keeping.ts'
+import type { Caller } from '../core/operation.ts'
 import { runWards, type WardResult, wardLine } from '../core/wards.ts'
+import { ERROR_REPORT, readErrorReport } from '../queue/error-report.ts'
+import { task } from '../queue/kind.ts'
 import { locate } from '../queue/locating.ts'
 import type { Task } from '../queue/record.ts'
 import type { Verified } from '../queue/verified.ts'
@@ -19,7 +22,7 @@ import type { Run } from './run.ts'
 export type Result =
   | { readonly what: 'done'; readonly text: string; readonly verified: Verified | undefined }
   /** Somebody has reported on it already, the agent itself as a rule. */
-  | { readonly what: 'reported'; readonly task: Task }
+  | { readonly what: 'reported'; readonly task: Task; readonly text: string }
   /** `text`: what it waits for. */
   | { readonly what: 'waiting'; readonly text: string }
   | { readonly what: 'divided' }
@@ -84,7 +87,8 @@ async function worked(work: Attempt, late: AbortSignal): Promise<Result> {
     const now = await enduring(run.signal, () => locate(run.caller, claimed.id))
     // A report keeps the claim's token, although the lease ends with it; giving back takes a new one.
     const isOurs = now.token === claimed.token
-    if (isOurs && now.status !== 'in_progress') return { what: 'reported', task: now }
+    if (isOurs && now.status !== 'in_progress')
+      return { what: 'reported', task: now, text: await enduring(run.signal, () => reportOn(run.caller, now)) }
     if (now.status === 'to_execute' && !hold.lost.aborted) return { what: 'given_back' }
     if (!isOurs || hold.lost.aborted) return { what: 'lost' }
     if (run.signal.aborted) return { what: 'stopped' }
@@ -117,6 +121,12 @@ async function worked(work: Attempt, late: AbortSignal): Promise<Result> {
     const verified = wards?.verdict === 'passed' ? { at, commands } : undefined
     return { what: 'done', text: work.said.trim() || 'done', verified }
   }
+}
+
+/** What a report says: of a failure, what happened. */
+async function reportOn({ store }: Caller, { id, status }: Task): Promise<string> {
+  const texts = status === 'error' ? (await store.texts(task, [id])).get(id) : undefined
+  return readErrorReport(texts?.[ERROR_REPORT] ?? '').what.trim() || `reported as ${status}`
 }
 
 /** Runs the wards where the agent worked; they end when the run does, or the claim. */

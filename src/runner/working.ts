@@ -31,12 +31,13 @@ const OTHERS: ReadonlySet<ProblemCode> = new Set(['lease_lost', 'move_refused', 
 export async function workOn(run: Run, worker: string, claimed: Task): Promise<Outcome> {
   const { id, title, token } = claimed
   const began = performance.now()
+  const claimedAt = run.caller.now().toISOString()
   run.diary.tell({ what: 'claimed', worker, task: id, title, token })
   const hold = new Hold(run.caller.store, claimed, run.leaseMs)
   let memory = recall(run.state, id)
   let costUsd: number | undefined
   const ended = (outcome: Outcome, text: string, wards?: string): Outcome => {
-    run.logbook.note(worker, { id, title, outcome, text, wards })
+    run.logbook.note(worker, { id, title, outcome, text, claimed: claimedAt, wards })
     const ms = Math.round(performance.now() - began)
     run.diary.tell({
       what: 'ended',
@@ -117,7 +118,7 @@ async function prepared(
   const wards = caller.wards.commands.map(wardLine)
   const wardsRun = wards.length > 0 && (await caller.wards.mayRun())
   const definition = [texts[DEFINITION] ?? claimed.title, ...conversation(texts)].join('\n\n')
-  const protocol = await run.logbook.protocol(worker)
+  const protocol = await run.logbook.protocol(worker, claimed)
   const { before } = memory
   const hasDirectory = caller.inFiles
   const prompt = taskPrompt({
@@ -158,8 +159,7 @@ function lastReply(texts: Readonly<Record<string, string>>, checkpoints: number)
 }
 
 function textOf(result: Result): string {
-  if ('text' in result) return result.text
-  return result.what === 'reported' ? `reported as ${result.task.status}` : result.what.replace('_', ' ')
+  return 'text' in result ? result.text : result.what.replace('_', ' ')
 }
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {

@@ -5,6 +5,7 @@ import { attemptAt, type Rewriting, rewrite, type Told, toldBy } from './account
 import { withOutcome, withWard } from './file/editing.ts'
 import { judge } from './judging.ts'
 import type { TaskSection, Worklog } from './record.ts'
+import { whyVerified } from './verified-tasks.ts'
 
 export interface Completion {
   readonly number: number
@@ -31,7 +32,8 @@ export async function completeTask(caller: Caller, item: Worklog, wanted: Comple
     const all = [...new Set([...now.files, ...files])]
     return withOutcome(body, number, { status: 'completed', completed, files: all, ward: wardText(wards, wanted) })
   }
-  const told = await rewrite(caller, item, change, `Task #${number} completed`)
+  const why = wards?.verdict === 'passed' ? whyVerified([number]) : `Task #${number} completed`
+  const told = await rewrite(caller, item, change, why)
   return wards?.verdict === 'unknown' ? { ...told, warning: UNTRUSTED } : told
 }
 

@@ -1,27 +1,37 @@
 import type { Unreadable } from '../core/store.ts'
 import { forPullRequest } from './escaping.ts'
-import { isCompleted, type Overview } from './progress.ts'
+import { isCompleted, type Overview, type Progress } from './progress.ts'
 import type { TaskSection } from './record.ts'
+import { taskKey } from './task-key.ts'
 import { wardVerdict } from './verdict.ts'
 
 /** More than these are only counted. */
 const MOST = 50
 
 /**
- * What a reviewer must know, the worst first: who is missing, what failed, what
- * was not finished, what was completed with something left. A task that another
- * worker completed is done, whatever became of it here.
+ * What a reviewer must know, the worst first: who is missing or still at work,
+ * what failed, what was not finished, what was completed with something left. A
+ * task that another worker completed is done, whatever became of it here.
  */
 export function knownIssues({ workers, unread }: Overview): string[] {
   const done = new Set(workers.flatMap(one => one.completed))
   const found = workers
     .flatMap(({ worker, left }) => left.map(task => ({ worker, task, rank: rankOf(task) })))
-    .filter(({ task }) => isCompleted(task) || !done.has(task.number))
+    .filter(({ task }) => isCompleted(task) || !done.has(taskKey(task)))
     .toSorted((one, other) => one.rank - other.rank)
-  const all = unread.length + found.length
-  const missing = unread.slice(0, MOST).map(unreadable)
+  const absent = [...unread.map(unreadable), ...workers.filter(isActive).map(atWork)]
+  const all = absent.length + found.length
+  const missing = absent.slice(0, MOST)
   const shown = found.slice(0, MOST - missing.length).map(({ worker, task }) => told(worker, task))
   return [...missing, ...shown, ...(all > MOST ? [`and ${all - MOST} more`] : [])]
+}
+
+function isActive({ status }: Progress): boolean {
+  return status === 'active'
+}
+
+function atWork({ worker }: Progress): string {
+  return `**${forPullRequest(worker)}** is still at work: its log is active`
 }
 
 function rankOf(task: TaskSection): number {

@@ -8,6 +8,7 @@ import { judge } from './judging.ts'
 import { worklog } from './kind.ts'
 import { fileOf, storeId } from './names.ts'
 import type { Role, TaskSection, Worklog } from './record.ts'
+import { taskKey } from './task-key.ts'
 
 /** Opens a worker's log, or goes on with the one that is there. */
 export async function openLog(
@@ -40,13 +41,13 @@ export async function beginTask(
   const [told] = await toldBy(caller, [item])
   const last = lastAttempt(told!.account.sections, number)
   // Asked again after it was done: nobody is at work again for that.
-  if (last && last.subject === subject && isOver(last)) return told!
+  if (last && taskKey(last) === taskKey({ number, subject }) && isOver(last)) return told!
   const claimed = caller.now().toISOString()
   const change: Rewriting = (body, { sections }) => {
     const section = lastAttempt(sections, number)
     const isAnother = !section || section.status === 'failed' || (section.status === 'completed' && again)
     if (isAnother) return withSection(body, { number, subject, claimed, subtasks })
-    if (section.subject !== subject) throw anotherSubject(item, section)
+    if (taskKey(section) !== taskKey({ number, subject })) throw anotherSubject(item, section)
     return isOver(section) ? body : withSubtasks(body, number, subtasks)
   }
   const why = `Task #${number} begun: ${subject}`

@@ -1,5 +1,6 @@
 import type { Unreadable } from '../core/store.ts'
 import type { Account, TaskSection, Worklog, WorklogStatus } from './record.ts'
+import { taskKey } from './task-key.ts'
 import { type WardVerdict, wardVerdict } from './verdict.ts'
 
 /** How far one worker is. */
@@ -13,12 +14,14 @@ export interface Progress {
   readonly tasks_total: number
   readonly subtasks_completed: number
   readonly subtasks_total: number
-  /** The numbers of its tasks, and of those that it completed. */
-  readonly numbers: readonly number[]
-  readonly completed: readonly number[]
+  /** The keys of its tasks, and of those that it completed. */
+  readonly tasks: readonly string[]
+  readonly completed: readonly string[]
   /** How many results of wards say that they failed, and how many of completed tasks that they passed. */
   readonly wards_failed: number
   readonly wards_passed: number
+  /** Of the latter, how many punchlist ran itself. The others are what their worker claims. */
+  readonly wards_verified: number
   /** The last attempts at tasks of which something is left to tell. What is in order is only counted: there is much of it. */
   readonly left: readonly TaskSection[]
   /** Of all attempts: what was decided in one that failed may hold all the same. */
@@ -33,13 +36,15 @@ interface Decision {
   readonly at: string | null
 }
 
+/** `verified`: the numbers of the tasks that were completed when wards had passed that punchlist ran. */
 export function progressOf(
   { worker, role, status, plan_path }: Pick<Worklog, 'worker' | 'role' | 'status' | 'plan_path'>,
   { sections, decisions: loose }: Account,
+  verified: ReadonlySet<number> = NONE,
 ): Progress {
-  const completed: number[] = []
+  const completed: string[] = []
   const left: TaskSection[] = []
-  const counts = { subtasks_completed: 0, subtasks_total: 0, wards_failed: 0, wards_passed: 0 }
+  const counts = { subtasks_completed: 0, subtasks_total: 0, wards_failed: 0, wards_passed: 0, wards_verified: 0 }
   const tasks = lastAttempts(sections)
   for (const task of tasks) {
     const verdict = task.ward === null ? 'unknown' : wardVerdict(task.ward)
@@ -49,8 +54,11 @@ export function progressOf(
     counts.subtasks_total += task.subtasks.length
     if (verdict === 'failed') counts.wards_failed++
     if (isCompleted(task)) {
-      completed.push(task.number)
-      if (verdict === 'passed') counts.wards_passed++
+      completed.push(taskKey(task))
+      if (verdict === 'passed') {
+        counts.wards_passed++
+        if (verified.has(task.number)) counts.wards_verified++
+      }
     }
     if (!isCompleted(task) || verdict === 'failed' || done < task.subtasks.length) left.push(task)
   }
@@ -67,12 +75,14 @@ export function progressOf(
     tasks_completed: completed.length,
     tasks_total: tasks.length,
     ...counts,
-    numbers: tasks.map(({ number }) => number),
+    tasks: tasks.map(taskKey),
     completed,
     left,
     decisions: decided,
   }
 }
+
+const NONE: ReadonlySet<number> = new Set()
 
 /** How far the workers of a session are, together. */
 export interface Overview {
@@ -88,8 +98,11 @@ export interface Overview {
   /** A task that several workers had counts once here. */
   readonly unique_tasks: number
   readonly unique_completed: number
-  readonly wards: WardVerdict
+  readonly wards: SessionVerdict
 }
+
+/** `claimed`: that wards passed is what workers wrote; punchlist did not run them. */
+export type SessionVerdict = WardVerdict | 'claimed'
 
 /** `wards` where they were just run: what was seen counts more than what is written. */
 export function overviewOf(
@@ -108,13 +121,14 @@ export function overviewOf(
     completed_tasks,
     total_subtasks: sum(one => one.subtasks_total),
     completed_subtasks: sum(one => one.subtasks_completed),
-    unique_tasks: new Set(workers.flatMap(one => one.numbers)).size,
+    unique_tasks: new Set(workers.flatMap(one => one.tasks)).size,
     unique_completed: new Set(workers.flatMap(one => one.completed)).size,
     wards:
       wards ??
       verdictOn(
         sum(one => one.wards_failed),
         sum(one => one.wards_passed),
+        sum(one => one.wards_verified),
         completed_tasks,
       ),
   }
@@ -130,7 +144,8 @@ export function lastAttempts(sections: readonly TaskSection[]): TaskSection[] {
   return sections.filter(({ number }, place) => last.get(number) === place)
 }
 
-function verdictOn(failed: number, passed: number, completed: number): WardVerdict {
+function verdictOn(failed: number, passed: number, verified: number, completed: number): SessionVerdict {
   if (failed > 0) return 'failed'
-  return completed > 0 && passed === completed ? 'passed' : 'unknown'
+  if (completed === 0 || passed < completed) return 'unknown'
+  return verified === completed ? 'passed' : 'claimed'
 }

@@ -1,6 +1,6 @@
 import { forPullRequest } from './escaping.ts'
 import { knownIssues } from './issues.ts'
-import type { Overview } from './progress.ts'
+import type { Overview, SessionVerdict } from './progress.ts'
 import { BEGIN, clearPlace, END, withoutSections } from './pull-request-body.ts'
 import { progressTable } from './summary.ts'
 
@@ -15,7 +15,7 @@ export function pullRequestSection(overview: Overview): string {
 <summary>${workers.length} ${workers.length === 1 ? 'worker' : 'workers'} completed ${counts}</summary>
 
 ${progressTable(overview, text => forPullRequest(text))}
-
+${WARDS[overview.wards]}
 </details>
 
 ### Key Decisions
@@ -26,6 +26,14 @@ ${issueList(overview)}
 
 ${END}
 `
+}
+
+/** Below the table, before a blank line. */
+const WARDS: Readonly<Record<SessionVerdict, string>> = {
+  passed: '\nWards: passed, as punchlist ran them.\n',
+  claimed: '\nWards: passed, as the workers claim. punchlist did not run them.\n',
+  failed: '\nWards: failed.\n',
+  unknown: '',
 }
 
 /** A body with the section: in place of an earlier one, else at its end. Every other byte is as it was. */

@@ -80,7 +80,10 @@ const summarised = () =>
     completed_subtasks: v.number(),
     unique_tasks: v.number(),
     unique_completed: v.number(),
-    wards: v.picklist(['passed', 'failed', 'unknown']),
+    wards: v.pipe(
+      v.picklist(['passed', 'claimed', 'failed', 'unknown']),
+      v.description('passed: punchlist ran them; claimed: workers wrote so'),
+    ),
     interrupted: v.array(v.string()),
     ...where(),
     ...warnings(),
@@ -99,23 +102,39 @@ export const worklogSummary = operation({
     v.object({ wards: described(v.boolean(), 'run the wards first, and say whether they passed'), ...workflow() }),
   output: summarised,
   async run(caller, { wards = false, workflow: flow }): Promise<Summarised> {
-    const done = await regardless(caller, flow, () => summarise(caller, wards, flow), 'no summary was written')
+    const done = await regardless(caller, flow, () => summarise(caller, flow, { wards }), 'no summary was written')
     if (!('hindered' in done)) return done
     const nothing = countsOf(overviewOf([], []))
     return { path: null, ...nothing, interrupted: [], ...meant(caller, flow), warnings: [done.hindered] }
   },
 })
 
-async function summarise(caller: Caller, wards: boolean, flow: Workflow | undefined): Promise<Summarised> {
+interface Summarising {
+  /** Whether the wards are run first. */
+  readonly wards?: boolean
+  /** Whether workers that are still active may be at work, and their logs are left as they are. */
+  readonly others?: boolean
+}
+
+/** Writes the summary of a session. */
+export async function summarise(
+  caller: Caller,
+  flow: Workflow | undefined,
+  { wards = false, others = false }: Summarising,
+): Promise<Summarised> {
   const at = await whereabouts(caller, flow)
   const ran = wards ? await runWards(caller) : undefined
   const before = await readSession(caller, at)
-  const session = await interruptActive(caller, before)
+  const session = others ? before : await interruptActive(caller, before)
   const active = new Set(before.items.filter(({ status }) => status === 'active').map(({ worker }) => worker))
   const interrupted = session.items
     .filter(({ status, worker }) => status === 'interrupted' && active.has(worker))
     .map(({ worker }) => worker)
-  const overview = overviewOf(await progressBy(caller, session.items), session.unread, ran?.verdict)
+  const overview = overviewOf(
+    await progressBy(caller, session.items, { verifying: true }),
+    session.unread,
+    ran?.verdict,
+  )
   const told = { ...countsOf(overview), interrupted, ...at }
   const path = `${caller.work}/${folderOf(at)}/${SUMMARY}`
   if (told.workers === 0) {
@@ -185,7 +204,8 @@ async function sectionIn(caller: Caller, given: string, flow: Workflow | undefin
   }
   const session = await readSession(caller, at)
   if (session.items.length === 0) return unchanged(`nobody has a worklog in session ${at.session} any more`)
-  const section = pullRequestSection(overviewOf(await progressBy(caller, session.items, false), session.unread))
+  const progress = await progressBy(caller, session.items, { brief: false, verifying: true })
+  const section = pullRequestSection(overviewOf(progress, session.unread))
   return { text: merged(given, section), section, ...at, warnings: [...session.warnings] }
 }
 

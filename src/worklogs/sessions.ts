@@ -9,6 +9,7 @@ import { worklog } from './kind.ts'
 import { folderOf } from './names.ts'
 import { type Progress, progressOf } from './progress.ts'
 import type { Worklog } from './record.ts'
+import { verifiedTasks } from './verified-tasks.ts'
 import { pathOf } from './view.ts'
 
 /** Who has a log in a session. */
@@ -44,12 +45,28 @@ async function remarksOf(caller: Caller, items: readonly Worklog[]): Promise<Unr
 /** So many texts are in memory at a time: what was counted in them is all that stays. */
 const AT_ONCE = 20
 
-/** How far each of these workers is; `brief` where what is left of its tasks is not told. */
-export async function progressBy(caller: Caller, items: readonly Worklog[], brief = true): Promise<Progress[]> {
+interface Counting {
+  /** Where what is left of their tasks is not told. */
+  readonly brief?: boolean
+  /** Whether it is told which wards punchlist ran. */
+  readonly verifying?: boolean
+}
+
+/** How far each of these workers is. */
+export async function progressBy(
+  caller: Caller,
+  items: readonly Worklog[],
+  { brief = true, verifying = false }: Counting = {},
+): Promise<Progress[]> {
   const progress: Progress[] = []
   for (let n = 0; n < items.length; n += AT_ONCE) {
     const told = await toldBy(caller, items.slice(n, n + AT_ONCE), brief)
-    for (const { item, account } of told) progress.push(progressOf(item, account))
+    for (const { item, account } of told) {
+      const one = progressOf(item, account)
+      // Only where a summary is made of it, and there is something to look up.
+      const asked = verifying && one.wards_passed > 0
+      progress.push(asked ? progressOf(item, account, await verifiedTasks(caller, item)) : one)
+    }
   }
   return progress
 }

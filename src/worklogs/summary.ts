@@ -28,6 +28,10 @@ wards: ${overview.wards}
     '## Key Decisions (across all workers)',
     decisions.join('\n') || '- No decisions recorded',
   ]
+  const active = workers.filter(({ status }) => status === 'active')
+  if (active.length > 0) {
+    parts.push('## Still Active', active.map(({ worker }) => `- **${cell(worker)}**`).join('\n'))
+  }
   if (unread.length > 0) {
     const missing = unread.map(({ file, line, message }) => `- ${cell(file, 300)}, line ${line}: ${cell(message, 300)}`)
     parts.push('## Not Included', missing.join('\n'))

@@ -55,7 +55,7 @@ describe('a worker that has nothing but its file', () => {
       },
       expect.objectContaining({ number: 8, status: 'failed', failure: 'No key.' }),
     ])
-    expect(await typist.summary()).toMatchObject({ workers: 1, completed_tasks: 1, wards: 'passed', warnings: [] })
+    expect(await typist.summary()).toMatchObject({ workers: 1, completed_tasks: 1, wards: 'claimed', warnings: [] })
   })
 
   test('may use verbs in between, which rewrite only the lines they are about', async () => {

@@ -49,7 +49,7 @@ total_subtasks: 3
 completed_subtasks: 1
 unique_tasks: 3
 unique_completed: 1
-wards: passed
+wards: claimed
 ---
 
 # Work Session Summary
@@ -77,6 +77,8 @@ const SECTION = `<!-- punchlist:work-session -->
 |--------|------|-------|----------|--------|
 | alice | implementation | 1/2 | 1/2 | completed |
 | bob-2 | test | 0/1 | 0/1 | interrupted |
+
+Wards: passed, as the workers claim. punchlist did not run them.
 
 </details>
 
@@ -184,7 +186,7 @@ describe.each(ENGINES)('worklogs, from the command line, on %s', (engine, enviro
       completed_subtasks: 1,
       unique_tasks: 3,
       unique_completed: 1,
-      wards: 'passed',
+      wards: 'claimed',
       interrupted: ['bob-2'],
       workflow: 'work',
       session: 's1',

@@ -19,7 +19,7 @@ export interface RunIn {
 export async function runIn(root: string, { caller, command: words, workers, onEntry }: RunIn): Promise<Counts> {
   const state = new RunState(root, caller.seal())
   const diary = new Diary(state, 'here', caller.now, onEntry)
-  const [guard, logbook, rest] = [new Guard(), new Logbook(caller), new Rest()]
+  const [guard, logbook, rest] = [new Guard(), new Logbook(caller, state), new Rest()]
   const run = {
     caller,
     agent: () => command(words),

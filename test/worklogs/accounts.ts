@@ -23,11 +23,13 @@ export function worked(
   worker: string,
   sections: readonly TaskSection[],
   rest: Partial<Pick<Worklog, 'role' | 'status' | 'plan_path'> & Pick<Account, 'decisions'>> = {},
+  verified: readonly number[] = [],
 ): Progress {
   const { decisions = [], ...fields } = rest
   return progressOf(
     { worker, role: 'implementation', status: 'completed', plan_path: 'plans/report.md', ...fields },
     { sections, decisions },
+    new Set(verified),
   )
 }
 

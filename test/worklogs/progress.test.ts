@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { knownIssues } from '../../src/worklogs/issues.ts'
 import { overviewOf } from '../../src/worklogs/progress.ts'
 import { wardVerdict } from '../../src/worklogs/verdict.ts'
 import { attempt, boxes, session, worked } from './accounts.ts'
@@ -30,8 +31,9 @@ describe('how far a worker is', () => {
       subtasks_total: 2,
       wards_failed: 0,
       wards_passed: 0,
-      numbers: [2, 1],
-      completed: [1],
+      wards_verified: 0,
+      tasks: ['2 Subject 2', '1 Subject 1'],
+      completed: ['1 Subject 1'],
       left: [second],
       decisions: [
         { text: 'tried the cache', task: 1, at: '2026-11-16T05:00:00Z' },
@@ -70,6 +72,21 @@ describe('how far a session is', () => {
     })
   })
 
+  test('two tasks of one number are two; one task of the queue is one, under whatever number', () => {
+    const alice = worked('alice', [
+      attempt(1, { subject: 'Sign it', status: 'failed' }),
+      attempt(2, { subject: 'req_0007 Write it', status: 'failed' }),
+    ])
+    const bob = worked('bob', [
+      attempt(1, { subject: 'Measure it' }),
+      attempt(5, { subject: 'req_0007: the notes' }),
+      attempt(6, { subject: 'req_0007_01 Its part' }),
+    ])
+    const both = session(alice, bob)
+    expect(both).toMatchObject({ total_tasks: 5, completed_tasks: 3, unique_tasks: 4, unique_completed: 3 })
+    expect(knownIssues(both)).toEqual([expect.stringContaining('task 1 (Sign it) failed')])
+  })
+
   test('each plan is named once, and none where there is none', () => {
     const of = (worker: string, plan_path: string | null) => worked(worker, [], { plan_path })
     expect(session(of('a', 'x.md'), of('b', 'y.md'), of('c', 'x.md'), of('d', null)).plans).toEqual(['x.md', 'y.md'])
@@ -82,7 +99,7 @@ describe('how far a session is', () => {
 
   test.each([
     [
-      'passed',
+      'claimed',
       'of every completed task',
       [attempt(1, { ward: 'passed: npm test' }), attempt(2, { ward: 'all green' })],
     ],
@@ -97,12 +114,19 @@ describe('how far a session is', () => {
       ],
     ],
     [
-      'passed',
+      'claimed',
       'where an earlier attempt had failed',
       [attempt(1, { status: 'failed', ward: 'failed: npm test' }), attempt(1, { ward: 'passed: npm test' })],
     ],
   ])('the wards are %s %s', (wards, _, sections) => {
     expect(session(worked('alice', sections)).wards).toBe(wards)
+  })
+
+  test('the wards are passed where punchlist ran them for every completed task', () => {
+    const sections = [attempt(1, { ward: 'passed: npm test' }), attempt(2, { ward: 'passed: npm test' })]
+    expect(session(worked('alice', sections, {}, [1, 2])).wards).toBe('passed')
+    expect(session(worked('alice', sections, {}, [1])).wards).toBe('claimed')
+    expect(session(worked('alice', [attempt(1)], {}, [1])).wards).toBe('unknown')
   })
 
   test('what was seen of the wards counts more than what was written', () => {

@@ -32,7 +32,7 @@ total_subtasks: 2
 completed_subtasks: 1
 unique_tasks: 2
 unique_completed: 2
-wards: passed
+wards: claimed
 ---
 
 # Work Session Summary
