@@ -4,7 +4,8 @@ import { configFrom } from '../continuation/settings.ts'
 import { milliseconds } from '../core/input.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { harmlessLine, jsonText } from '../core/text.ts'
+import { concealing } from '../core/secrets.ts'
+import { harmlessLine, jsonText, redactAlso } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
 import { agentMaker } from '../runner/agents/agents.ts'
 import { refuseMissing } from '../runner/agents/missing.ts'
@@ -75,6 +76,8 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   for (const text of door.warnings(true)) around.terminal.err(harmlessLine(`warning: ${text}`))
   const arrivals = new Arrivals(workspace, async () => caller.store, door.seal())
   await arrivals.begin()
+  // Whatever its agents print and is kept: they have the same environment.
+  redactAlso(concealing(env))
   const stop = new AbortController()
   const now = () => new Date()
   const json = globals.json === true

@@ -137,7 +137,16 @@ export interface Operation<I = unknown, O = unknown> {
 export function operation<const S extends InputSchema, const R extends OutputSchema>(
   spec: Omit<Operation<v.InferOutput<S>, v.InferOutput<R>>, 'input' | 'output'> & { input: () => S; output: () => R },
 ): Operation<v.InferOutput<S>, v.InferOutput<R>> & { input: () => S; output: () => R } {
-  return { ...spec, input: once(spec.input), output: once(spec.output) }
+  return { ...spec, run: concealed(spec), input: once(spec.input), output: once(spec.output) }
+}
+
+/** What an agent of a run writes is kept and read by others: the values of its secret variables are taken out. */
+function concealed<I, O>({ run, readOnly }: Pick<Operation<I, O>, 'run' | 'readOnly'>): Operation<I, O>['run'] {
+  return async (caller, input) => {
+    if (readOnly === true || process.env['PUNCHLIST_RUN'] === undefined) return await run(caller, input)
+    const { concealedIn, concealing } = await import('./secrets.ts')
+    return await run(caller, concealedIn(input, concealing(process.env)))
+  }
 }
 
 function once<T>(make: () => T): () => T {

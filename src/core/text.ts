@@ -54,8 +54,16 @@ export function harmlessLine(text: string): string {
   return harmless(/[\r\n\t]/.test(text) ? text.replace(/[\r\n\t]+/g, ' ') : text)
 }
 
+let conceal: ((text: string) => string) | undefined
+
+/** What else `redacted` takes out in this process. */
+export function redactAlso(further: (text: string) => string): void {
+  conceal = further
+}
+
 /** Takes out what looks like a credential: output of commands is kept, and read by others. */
-export function redacted(text: string): string {
+export function redacted(given: string): string {
+  const text = conceal === undefined ? given : conceal(given)
   // Nearly every text has nothing of the sort: one look instead of six.
   if (!SUSPICIOUS.test(text)) return text
   return text

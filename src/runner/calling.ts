@@ -60,7 +60,7 @@ export function tooLate({ run, agent }: Attempt): Failed {
 function wayItEnded({ name }: Agent, { exit, signal, error, complaint }: Ended, said: string): string {
   const how = error ?? (exit === null ? `ended by ${signal}` : `exit ${exit}`)
   const last = [said.trim(), complaint].filter(Boolean).join('\n')
-  return `${name}: ${how}${last === '' ? '' : `\n\nIt said last:\n${last}`}`
+  return redacted(`${name}: ${how}${last === '' ? '' : `\n\nIt said last:\n${last}`}`)
 }
 
 /** What the agent and everything it starts knows: who it is, which task it has, and by which token it reports. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem, type ProblemCode } from '../core/problem.ts'
+import { redacted } from '../core/text.ts'
 import { wardLine } from '../core/wards.ts'
 import { replyName } from '../queue/checkpoints.ts'
 import { DEFINITION } from '../queue/format.ts'
@@ -36,7 +37,8 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
   const hold = new Hold(run.caller.store, claimed, run.leaseMs)
   let memory = recall(run.state, id)
   let costUsd: number | undefined
-  const ended = (outcome: Outcome, text: string, wards?: string): Outcome => {
+  const ended = (outcome: Outcome, words: string, wards?: string): Outcome => {
+    const text = redacted(words)
     run.logbook.note(worker, { id, title, outcome, text, claimed: claimedAt, wards })
     const ms = Math.round(performance.now() - began)
     run.diary.tell({
