@@ -60,14 +60,14 @@ const SHOWN = {
   },
 
   queue_show({ task }: Answer<typeof reports.queueShow>, colour: boolean) {
-    const { id, title, state, description, expect, waitsFor, texts, history, waived, waiting, ...rest } = task
+    const { id, title, state, description, expect, waitsFor, texts, history, waived, waiting, claimed, ...rest } = task
     const facts = Object.entries(rest).filter(([, value]) => value !== null && value !== 0 && String(value) !== '')
     const more = Object.entries(MORE).flatMap(([name, heading]) => {
       const text = task[name as keyof typeof MORE]
       return text === null ? [] : [`\n${heading}\n${harmless(text)}`]
     })
     return lines(
-      table([[id, painted(state), title, waiting ? painted('waiting') : '']], colour),
+      table([[id, painted(state), title, waiting ? painted('waiting') : faint(claimed ? '(claimed)' : '')]], colour),
       table(
         facts
           .filter(([name]) => !Object.hasOwn(MORE, name))
@@ -140,7 +140,8 @@ const MORE = {
 
 /** One task in a list: id, priority, state, title, whose it is. */
 function row(task: Shown): (Cell | string)[] {
-  const { id, priority, state, title, owner, waiting, blockers, verifiedAt } = task
+  const { id, priority, state, title, owner, waiting, blockers, verifiedAt, claimed } = task
+  const seen = verifiedAt === null ? (claimed ? '(claimed)' : '') : '(verified)'
   const whose = state === 'in_progress' ? `(${owner ?? 'no lease'})` : ''
   const kept = blockers > 0 && OPEN.has(state) ? `waits for ${blockers}` : ''
   return [
@@ -148,9 +149,7 @@ function row(task: Shown): (Cell | string)[] {
     priority,
     painted(state),
     title,
-    faint(
-      [whose, waiting ? 'waits for a reply' : kept, verifiedAt === null ? '' : '(verified)'].filter(Boolean).join(' '),
-    ),
+    faint([whose, waiting ? 'waits for a reply' : kept, seen].filter(Boolean).join(' ')),
   ]
 }
 

@@ -9,6 +9,11 @@ export function digest(text: string): string {
   return crypto().hash('sha256', text)
 }
 
+/** The same with a secret: who does not have it cannot make it. */
+export function keyedDigest(secret: string, text: string): string {
+  return crypto().createHmac('sha256', secret).update(text).digest('hex')
+}
+
 /** The same for what comes in pieces. */
 export function newDigest(): Hash {
   return crypto().createHash('sha256')

@@ -173,6 +173,8 @@ export interface Evidence {
   readonly complaints: readonly string[]
   /** Empty files that tell of a claim: they go when the item is given back. */
   readonly claims: readonly string[]
+  /** Empty files that tell that it is done: they go when it is not. */
+  readonly ends: readonly string[]
 }
 
 /** Where an item belongs that does not lie there, and why. */
@@ -200,6 +202,8 @@ export interface DirectoryForm {
   read(text: string, name: string): { readonly fields: Fields; readonly remark?: Complaint | undefined } | Complaint
   /** What the other files say, given a way to read one. */
   evidence(id: string, entries: readonly Entry[], text: (name: string) => string | undefined): Evidence
+  /** A text that counts only as we wrote it, and the field that is read from it. */
+  readonly sealed?: { readonly text: string; readonly field: string }
   /** The empty file that tells that an item came to a status; undefined where there is none for it. */
   flag(id: string, status: string, at: string): string | undefined
   /** Where an item belongs by what its files say; undefined where it lies right. `claimed`: somebody holds a lease. */

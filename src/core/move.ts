@@ -172,6 +172,7 @@ export interface ClaimRequest {
   readonly at: string
   readonly why?: string | undefined
   readonly leaseMs?: number | undefined
+  readonly guarded?: boolean | undefined
 }
 
 /**
@@ -203,13 +204,13 @@ export async function claimAll<T extends Item>(store: Store, kind: Kind<T>, want
 }
 
 /** Which item it will be is not known yet, so a claim is judged by what it brings itself. */
-function asked(kind: Kind, { id, to, from, fields = {}, by, at, leaseMs }: ClaimRequest) {
+function asked(kind: Kind, { id, to, from, fields = {}, by, at, leaseMs, guarded }: ClaimRequest) {
   const status = from ?? statusesBefore(kind.lifecycle, to)
   const before = { status: status[0], owner: by }
   const after = standing(kind.lifecycle, before, to, fields, at)
   const refusal = refusalFor(kind.lifecycle, status[0] ?? null, after)
   if (refusal) throw refused(kind, { id: id ?? 'next', status: String(status[0]) }, to, refusal)
-  return { status, claiming: { owner: by, fields: difference(before, after, true), leaseMs } }
+  return { status, claiming: { owner: by, fields: difference(before, after, true), leaseMs, guarded } }
 }
 
 function notFound(kind: Kind, id: string): Problem {

@@ -42,6 +42,12 @@ export interface Claim {
   readonly fields: Fields
   /** How long the claim holds without being renewed; for ever when absent. */
   readonly leaseMs?: number | undefined
+  /**
+   * Whether the claimant judges who says that the item is done. Where other
+   * programs move items, what they call done stays the claimant's, and is waited
+   * for, until it reports or its claim has run out.
+   */
+  readonly guarded?: boolean | undefined
 }
 
 export interface Added<T extends Item> {

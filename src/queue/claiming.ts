@@ -22,6 +22,8 @@ const SWEEP_MS = 1000
 export interface Claiming {
   readonly worker?: string | undefined
   readonly leaseMs?: number | undefined
+  /** Whether the claimant holds the task to wards: until it has, nobody takes a script's word that it is completed. */
+  readonly guarded?: boolean | undefined
 }
 
 /** Makes a named task one worker's, if nothing keeps it; a claim whose lease ran out is taken over. */
@@ -64,11 +66,18 @@ async function requireRenewable(caller: Caller, item: Task): Promise<void> {
 
 /** The next tasks for a worker, at most so many; none when there is nothing for it now. */
 export async function claimNext(caller: Caller, claiming: Claiming, limit = 1): Promise<Task[]> {
-  const { worker = caller.by, leaseMs = LEASE_MS } = claiming
+  const { worker = caller.by, leaseMs = LEASE_MS, guarded } = claiming
   const { store } = caller
   if (isDue(store)) await sweepLapsed(caller)
   const take = async () => {
-    const wanted = { where: eligible(worker), to: 'in_progress', by: worker, at: caller.now().toISOString(), leaseMs }
+    const wanted = {
+      where: eligible(worker),
+      to: 'in_progress',
+      by: worker,
+      at: caller.now().toISOString(),
+      leaseMs,
+      guarded,
+    }
     if (limit > 1) return await claimAll(store, task, { ...wanted, limit })
     const item = await claim(store, task, wanted)
     return item ? [item] : []
@@ -97,7 +106,7 @@ const LOOKED_AT = 500
 
 /** The same, looking before each claim whether its paths are free: for queues in which some are not. */
 async function claimFree(caller: Caller, claiming: Claiming, limit: number): Promise<Task[]> {
-  const { worker = caller.by, leaseMs = LEASE_MS } = claiming
+  const { worker = caller.by, leaseMs = LEASE_MS, guarded } = claiming
   const { store } = caller
   const taken: Task[] = []
   await sweepLapsed(caller)
@@ -107,9 +116,8 @@ async function claimFree(caller: Caller, claiming: Claiming, limit: number): Pro
     if (await conflictOf(caller, item)) continue
     const at = caller.now().toISOString()
     const where = eligible(worker)
-    const claimed = await claim(store, task, { id: item.id, where, to: 'in_progress', by: worker, at, leaseMs }).catch(
-      unlessReported,
-    )
+    const wanted = { id: item.id, where, to: 'in_progress', by: worker, at, leaseMs, guarded }
+    const claimed = await claim(store, task, wanted).catch(unlessReported)
     if (claimed) taken.push(...(await withoutConflicts(caller, [claimed])))
   }
   return taken

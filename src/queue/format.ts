@@ -1,7 +1,7 @@
 import type { DirectoryForm, Entry, Evidence, Verdict } from '../core/kind.ts'
 import { checkpointNumber, isAwaiting, replyName } from './checkpoints.ts'
 import { ERROR_REPORT } from './error-report.ts'
-import { type Flag, flagName, flagsIn, newest } from './flags.ts'
+import { type Flag, flagName, flagsIn, newest, type Word } from './flags.ts'
 import { directoryName, NAMED, numbersIn, parentOf, readDirectoryName } from './names.ts'
 import { rankOf } from './record.ts'
 import { readTask } from './task-file.ts'
@@ -48,7 +48,8 @@ export const taskDirectory: DirectoryForm = {
   },
   evidence(id, entries, text): Evidence {
     const { flags, complaints } = flagsIn(id, entries)
-    const claims = flags.filter(({ what }) => what === 'started').map(({ name }) => name)
+    const named = (word: Word) => flags.filter(({ what }) => what === word).map(({ name }) => name)
+    const claims = named('started')
     const { last, awaiting } = checkpointsIn(entries, text)
     const waivers = isThere(entries, WAIVERS) ? text(WAIVERS) : undefined
     return {
@@ -62,8 +63,11 @@ export const taskDirectory: DirectoryForm = {
       },
       complaints: [...complaints, ...startedTwice(claims), ...inItself(entries)],
       claims,
+      ends: named('completed'),
     }
   },
+  // Whoever works in the directory can write the file: that wards passed is what punchlist has seen.
+  sealed: { text: VERIFIED, field: 'verifiedAt' },
   flag: flagName,
   verdict(id, status, entries, _text, claimed): Verdict | undefined {
     if (status !== 'in_progress') return undefined

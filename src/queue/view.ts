@@ -32,6 +32,10 @@ export const taskShape = () =>
     startedAt: text(),
     finishedAt: text(),
     verifiedAt: v.pipe(text(), v.description('when wards that punchlist ran passed')),
+    claimed: v.pipe(
+      v.boolean(),
+      v.description('completed on its worker’s word: wards are set, and punchlist has not seen them pass'),
+    ),
     checkpoints: v.number(),
     waiting: v.pipe(v.boolean(), v.description('its last checkpoint asks for something and has no reply')),
   })
@@ -66,6 +70,7 @@ export async function viewOf(caller: Caller, item: Task): Promise<TaskView> {
     startedAt: item.startedAt,
     finishedAt: item.finishedAt,
     verifiedAt: item.verifiedAt,
+    claimed: status === 'completed' && item.verifiedAt === null && caller.wards.commands.length > 0,
     checkpoints: item.checkpoints,
     waiting: item.awaiting === 1 && (status === 'in_progress' || status === 'to_execute'),
   }

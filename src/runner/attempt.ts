@@ -95,9 +95,11 @@ async function worked(work: Attempt, late: AbortSignal): Promise<Result> {
     // However it ended after that: nothing can be done before somebody has answered, or the parts are there.
     if (now.awaiting === 1) return { what: 'waiting', text: await enduring(run.signal, () => needsOf(run.caller, now)) }
     if (now.blockers > 0) return { what: 'divided' }
-    if (ended) return { what: 'failed', ...ended }
-    if (isOverBudget(work)) return { what: 'failed', ...overBudget(work) }
-    const left = await enduring(run.signal, () => planLeft(work))
+    // Whoever has called it done is held to the wards, as one that says so to us is.
+    const isClaimed = await enduring(run.signal, () => isCalledDone(run.caller, now))
+    if (ended && !isClaimed) return { what: 'failed', ...ended }
+    if (isOverBudget(work) && !isClaimed) return { what: 'failed', ...overBudget(work) }
+    const left = isClaimed ? undefined : await enduring(run.signal, () => planLeft(work))
     if (left && left.what !== 'open') return left
     if (left) {
       invocation = again(work, left.text)
@@ -121,6 +123,14 @@ async function worked(work: Attempt, late: AbortSignal): Promise<Result> {
     const verified = wards?.verdict === 'passed' ? { at, commands } : undefined
     return { what: 'done', text: work.said.trim() || 'done', verified }
   }
+}
+
+/** Whether a flag tells that a task is done which is still ours: its agent, or a script, has put it there. */
+async function isCalledDone({ store }: Caller, { id, startedAt, finishedAt }: Task): Promise<boolean> {
+  // A flag tells whole seconds. An older one is about a claim before this one.
+  if (finishedAt === null || finishedAt.slice(0, 19) < (startedAt ?? '').slice(0, 19)) return false
+  // A report of an error that was not moved tells of an end as well.
+  return (await store.texts(task, [id])).get(id)?.[ERROR_REPORT] === undefined
 }
 
 /** What a report says: of a failure, what happened. */

@@ -93,9 +93,11 @@ async function begin(run: Run, name: string): Promise<void> {
 
 /** The next task for one of these workers: what anybody may have, or what is meant for one of them. */
 async function nextFor({ caller, signal, leaseMs }: Run, idle: readonly string[]) {
+  // What is held to wards is not completed before they have passed, whoever says so.
+  const guarded = caller.wards.commands.length > 0 && (await caller.wards.mayRun())
   const others = new Set(idle)
   for (let worker = idle.at(-1); worker !== undefined; ) {
-    const [by, claiming] = [worker, { worker, leaseMs }]
+    const [by, claiming] = [worker, { worker, leaseMs, guarded }]
     const [item] = await enduring(signal, () => claimNext({ ...caller, by }, claiming))
     if (item) return { worker, item }
     others.delete(worker)

@@ -34,7 +34,9 @@ export class TaskNumbers {
 
   private taken(): number[] {
     try {
-      return this.state.names('numbers', this.session).flatMap(name => (/^\d{1,9}$/.test(name) ? [Number(name)] : []))
+      const numbers = this.state.names('numbers', this.session).map(name => (/^\d{1,9}$/.test(name) ? Number(name) : 0))
+      // A file that came with a folder would use up all numbers there are.
+      return numbers.filter(number => number < this.last + MOST_AHEAD)
     } catch {
       // A folder that leads elsewhere.
       return []
@@ -53,3 +55,6 @@ export class TaskNumbers {
     }
   }
 }
+
+/** How far other runs may be ahead. */
+const MOST_AHEAD = 100_000

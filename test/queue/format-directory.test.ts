@@ -75,6 +75,7 @@ describe('what the files of a task say', () => {
       fields: { startedAt: null, finishedAt: null, checkpoints: 0, awaiting: 0, waived: {}, verifiedAt: null },
       complaints: [],
       claims: [],
+      ends: [],
     })
   })
 

@@ -60,6 +60,7 @@ describe.each(ENGINES)('a queue, from the command line, on %s', (engine, environ
       startedAt: null,
       finishedAt: null,
       verifiedAt: null,
+      claimed: false,
       checkpoints: 0,
       waiting: false,
     })

@@ -98,9 +98,10 @@ export class Claims {
     const to = String(claim.fields['status'])
     const held = desk.hands.take(item.status, nameOf(kind, item))
     if (!held) return undefined
+    const lease = newLease(claim.owner, note.at, claim.leaseMs, claim.guarded)
     let token: number | undefined
     try {
-      token = desk.records.begin(item.id, item.token + 1, newLease(claim.owner, note.at, claim.leaseMs), item.status)
+      token = desk.records.begin(item.id, item.token + 1, lease, item.status)
       const flag = formOf(kind).flag(item.id, to, note.at)
       if (flag !== undefined) touchFlag(held.path, flag)
       desk.hands.put(held, to)

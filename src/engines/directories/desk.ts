@@ -5,6 +5,7 @@ import { Hands } from './hands.ts'
 import { Records } from './records.ts'
 import { Reports } from './reports.ts'
 import type { Root } from './root.ts'
+import { SealedTexts } from './sealed-texts.ts'
 
 /** Everything that those who work on one queue have at hand. */
 export interface Desk {
@@ -13,13 +14,14 @@ export interface Desk {
   readonly hands: Hands
   readonly records: Records
   readonly reports: Reports
+  readonly sealedTexts: SealedTexts
 }
 
 /** What shows that this user has written something. */
 export interface Seals {
   /** That of the workspace: the notes of added items carry it. */
   readonly seal?: (() => string | undefined) | undefined
-  /** That of the queue, which several workspaces may share: reports carry it. */
+  /** That of the queue, which several workspaces may share: reports carry it, and texts that count only as we wrote them are sealed with it. */
   readonly queueSeal?: (() => string) | undefined
 }
 
@@ -30,6 +32,7 @@ export function deskOf(root: Root, ledger: Ledger, { seal, queueSeal }: Seals = 
     hands: new Hands(root),
     records: new Records(root, seal),
     reports: new Reports(root, queueSeal),
+    sealedTexts: new SealedTexts(root, queueSeal),
   }
 }
 

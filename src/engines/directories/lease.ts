@@ -11,10 +11,12 @@ export interface Lease {
   readonly boot: string
   /** In milliseconds since the machine was started; null for ever. */
   readonly until: number | null
+  /** Whether its owner judges who calls the item done. */
+  readonly guarded: boolean
 }
 
-export function newLease(owner: string, at: string, leaseMs: number | undefined): Lease {
-  return { owner, at, boot: thisBoot(), until: leaseMs === undefined ? null : sinceBoot() + leaseMs }
+export function newLease(owner: string, at: string, leaseMs: number | undefined, guarded = false): Lease {
+  return { owner, at, boot: thisBoot(), until: leaseMs === undefined ? null : sinceBoot() + leaseMs, guarded }
 }
 
 /** What is left of it in milliseconds, negative once it has run out; undefined for one that holds for ever. */
@@ -27,13 +29,15 @@ export function isLapsed(lease: Lease): boolean {
   return (msLeft(lease) ?? 0) < 0
 }
 
-/** One line each; the time stands first and last, so that one who reads while another writes over it notices. */
-export function leaseText({ owner, at, boot, until }: Lease): string {
+/** One line each; the time stands before and after what changes, so that one who reads while another writes over it notices. */
+export function leaseText({ owner, at, boot, until, guarded }: Lease): string {
   const time = String(until ?? 'for ever').padEnd(WIDTH)
-  return `${[time, boot, at, JSON.stringify(owner), time].join('\n')}\n`
+  return `${[time, boot, at, JSON.stringify(owner), time, ...(guarded ? [GUARDED] : [])].join('\n')}\n`
 }
 
 const WIDTH = 16
+/** It is there from the beginning of a lease to its end. */
+const GUARDED = 'guarded'
 /** Names are short. */
 const LARGEST = 64 * 1024
 
@@ -58,17 +62,19 @@ export function readLease(path: string): ReadLease | undefined {
     const lease = leaseIn(read.text)
     if (lease) return { lease, ino: read.ino }
     // Just being made or renewed; or its maker was killed over it, and then it has run out.
-    if (attempt === 20) return { lease: { owner: 'unknown', at: '', boot: '', until: 0 }, ino: read.ino }
+    if (attempt === 20) return { lease: UNKNOWN, ino: read.ino }
     pause(1)
   }
 }
 
 function leaseIn(text: string): Lease | undefined {
-  const [time, boot, at, owner, again] = text.split('\n')
+  const [time, boot, at, owner, again, guarded] = text.split('\n')
   if (time === undefined || time === '' || time !== again) return undefined
   const until = time.trim() === 'for ever' ? null : Number(time)
-  return { owner: unquoted(owner ?? ''), at: at!, boot: boot!, until }
+  return { owner: unquoted(owner ?? ''), at: at!, boot: boot!, until, guarded: guarded === GUARDED }
 }
+
+const UNKNOWN: Lease = { owner: 'unknown', at: '', boot: '', until: 0, guarded: false }
 
 /** The file may have come with somebody else's: then there can be anything in it. */
 function unquoted(text: string): string {
@@ -85,7 +91,7 @@ export function overwriteLease(path: string, change: (lease: Lease) => Lease): R
     const { descriptor, stats } = openRegular(path, constants.O_RDWR, { owner: 'anyone' })
     try {
       const before = leaseIn(readUpTo(descriptor, LARGEST).toString('utf8'))
-      const lease = change(before ?? { owner: 'unknown', at: '', boot: '', until: 0 })
+      const lease = change(before ?? UNKNOWN)
       writeSync(descriptor, leaseText(lease), 0)
       return { lease, ino: stats.ino }
     } finally {

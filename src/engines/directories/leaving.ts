@@ -144,6 +144,7 @@ function finish<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): T | 
   }
   const directory = got === 'there' ? root.status(to, name) : got.path
   try {
+    desk.sealedTexts.keep(kind, id, report.texts)
     putTexts(root, kind, { directory, name }, report.texts)
     setFlags(kind, directory, report)
     if (got !== 'there') {
@@ -204,7 +205,10 @@ function gone(name: string): Problem {
 function setFlags(kind: Kind, directory: string, { id, to, at }: Report): void {
   const form = formOf(kind)
   const entries = entriesIn(directory) ?? []
-  if (isWaiting(kind, to)) removeFlags(directory, form.evidence(id, entries, reader(directory)).claims)
+  const { claims, ends } = form.evidence(id, entries, reader(directory))
+  // What a script has called done, and is not.
+  if (!kind.waits?.until.includes(to)) removeFlags(directory, ends)
+  if (isWaiting(kind, to)) removeFlags(directory, claims)
   const flag = form.flag(id, to, at)
   const names = entries.map(({ name }) => name)
   if (flag !== undefined && !hasFlagLike(names, flag)) touchFlag(directory, flag)

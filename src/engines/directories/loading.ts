@@ -26,6 +26,7 @@ export function load(desk: Desk, kind: Kind, items: readonly Kept[]): void {
     desk.records.noteAdded(id, { by: 'import', at: new Date().toISOString(), identity })
     const own = build(desk, kind, { id, fields, status: String(fields['status']) }, texts)
     setFlags(kind, own, kept)
+    desk.sealedTexts.keep(kind, id, texts)
     keepToken(desk, kind, id, fields, token)
     return own
   })

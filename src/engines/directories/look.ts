@@ -1,15 +1,16 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { sinceBoot } from '../../core/clock.ts'
 import type { Note } from '../../core/event.ts'
+import { activeStatuses } from '../../core/keeping.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import type { Discovery } from '../../core/ledger.ts'
 import { type Fields, openStatuses } from '../../core/lifecycle.ts'
 import { same } from '../../core/move.ts'
 import { Problem } from '../../core/problem.ts'
 import { type Desk, isActive, isWaiting } from './desk.ts'
-import { msLeft } from './lease.ts'
+import { isLapsed, type Lease, msLeft } from './lease.ts'
 import { guarded } from './problems.ts'
-import { type Found, formOf, nameOf, namingFields, readDirectory } from './reading.ts'
+import { type Found, formOf, nameOf, namingFields, readDirectory, reader } from './reading.ts'
 import { tokenOf } from './records.ts'
 import { rescue } from './rescuing.ts'
 import { QUIETLY } from './root.ts'
@@ -233,7 +234,7 @@ export class Looker {
       { id: row.id, from: row.status, fields: after },
       this.noteOf(kind, row, status, found, lease?.owner, lease?.at),
     )
-    if (left !== undefined && isActive(kind, status)) ledger.renew(kind, row.id, saved.token, left)
+    if (left !== undefined && isActive(kind, fields.status)) ledger.renew(kind, row.id, saved.token, left)
     return true
   }
 
@@ -245,14 +246,16 @@ export class Looker {
   }
 
   /** How an item stands: by where its directory lies, what is in it, and what we know of its claims. */
-  private standing(kind: Kind, status: string, { id, fields }: Found) {
+  private standing(kind: Kind, status: string, { id, name, fields }: Found) {
     const marks = this.desk.records.of(id)
     const last = marks.at(-1)
     const waiting = (what: string) => isWaiting(kind, what === 'lease' && !isActive(kind, status) ? status : what)
     const lease = last && !isWaiting(kind, status) ? this.desk.records.receipt(id, last)?.lease : undefined
     const held = isActive(kind, status) && last?.what !== 'lease' ? undefined : lease
     const owner = held?.owner ?? null
-    return { lease: held, fields: { ...fields, status, owner, token: tokenOf(marks, waiting) } }
+    const stands = (last?.what === 'lease' && guardedStatus(kind, status, lease)) || status
+    const told = this.desk.sealedTexts.believed(kind, id, fields, reader(this.desk.root.status(status, name)))
+    return { lease: held, fields: { ...told, status: stands, owner, token: tokenOf(marks, waiting) } }
   }
 
   private discovery(kind: Kind, status: string, found: Found): Discovery {
@@ -272,7 +275,7 @@ export class Looker {
       fields: { ...fields, ...counted, identity: added?.identity ?? null },
       file: seenDirectory(name, id, doubtful(stats.mtimeMs), written),
       note,
-      leaseMs: isActive(kind, status) && lease ? msLeft(lease) : undefined,
+      leaseMs: isActive(kind, fields.status) && lease ? msLeft(lease) : undefined,
     }
   }
 
@@ -285,7 +288,10 @@ export class Looker {
     const report = last && this.desk.reports.read({ id: row.id, token: last.token, to: status })
     if (report) return { by: report.by, at: report.at, why: report.why }
     if (isActive(kind, status) && owner !== undefined) return { by: owner, at: claimedAt || at }
-    const why = `moved from ${row.status} to ${status} by another program, seen ${seen}`
+    const moved = `moved from ${row.status} to ${status} by another program, seen ${seen}`
+    const awaited =
+      last?.what === 'lease' && guardedStatus(kind, status, this.desk.records.receipt(row.id, last)?.lease)
+    const why = awaited ? `${moved}: claimed, and not judged yet` : moved
     return { by: owner ?? row.owner ?? 'someone', at, why }
   }
 
@@ -318,6 +324,15 @@ export class Looker {
     const seen = { folder: status, name, item: null, node: 0, changed: 0, written: Date.now() }
     this.desk.ledger.remember(kind, [{ ...seen, complaint: { line, message } }])
   }
+}
+
+/**
+ * The status that an item keeps although another program has called it done:
+ * its claim is guarded, and its claimant has not judged that yet.
+ */
+function guardedStatus(kind: Kind, status: string, lease: Lease | undefined): string | undefined {
+  if (!lease?.guarded || isLapsed(lease) || !kind.waits?.until.includes(status)) return undefined
+  return activeStatuses(kind)[0]
 }
 
 /** Whether two values are one; flags tell whole seconds only. */

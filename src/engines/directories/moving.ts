@@ -2,6 +2,7 @@ import type { Note } from '../../core/event.ts'
 import { whyNot } from '../../core/keeping.ts'
 import type { Item, Kind, Texts } from '../../core/kind.ts'
 import type { Change } from '../../core/store.ts'
+import { bringBack } from './astray.ts'
 import { type Desk, isWaiting } from './desk.ts'
 import { entriesIn, formOf, nameOf, reader } from './reading.ts'
 import { syncFolder } from './root.ts'
@@ -77,6 +78,7 @@ export function amend<T extends Item>(
   const directory = root.status(status, name)
   if (Object.keys(texts).length > 0) {
     if (!held()) throw lost()
+    bringBack(desk, kind, item)
     const undo = putTexts(root, kind, { directory, name }, texts, known)
     // Somebody may have taken the item over while it was written: then it is as if it had not been.
     if (!held()) {

@@ -46,7 +46,9 @@ function misplaced(desk: Desk, kind: Kind, item: Item, note: Note): Fault[] {
     to,
     what: why,
     mend: () => {
-      const told = isWaiting(kind, to) ? {} : form.evidence(id, entries, reader(path)).fields
+      const read = reader(path)
+      const { fields: said } = form.evidence(id, entries, read)
+      const told = isWaiting(kind, to) ? {} : desk.sealedTexts.believed(kind, id, said, read)
       const before: Fields = { ...item }
       const after = Object.entries(standing(kind.lifecycle, before, to, told, note.at))
       const fields = Object.fromEntries(after.filter(([field, value]) => !same(before[field], value)))
@@ -54,6 +56,8 @@ function misplaced(desk: Desk, kind: Kind, item: Item, note: Note): Fault[] {
     },
   })
   if (!isActive(kind, from)) return []
+  // Its claimant has the last word about that.
+  if (verdict && held?.lease.guarded && !lapsed && kind.waits?.until.includes(verdict.to)) return []
   if (verdict) return [end(verdict.to, verdict.why, false)]
   if (!lapsed) return []
   const back = Object.keys(kind.lifecycle.statuses).find(

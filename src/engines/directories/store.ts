@@ -23,6 +23,7 @@ import type {
   Unreadable,
 } from '../../core/store.ts'
 import { add } from './adding.ts'
+import { lyingIn } from './astray.ts'
 import { Claims } from './claiming.ts'
 import { type Desk, deskOf, isActive, type Seals } from './desk.ts'
 import { impliedFlags } from './implied.ts'
@@ -370,7 +371,7 @@ export class DirectoryStore implements Store {
   }
 
   private pathOf(kind: Kind, item: Item): string {
-    return this.desk.root.status(item.status, nameOf(kind, item))
+    return this.desk.root.status(lyingIn(this.desk, kind, item), nameOf(kind, item))
   }
 
   private textsOf(kind: Kind, item: Item, all: boolean): Texts | undefined {
