@@ -363,7 +363,7 @@ export function queueConformance(name: string, open: Opening): void {
     test('there is nothing to put right', async () => {
       await add('a')
       expect(await here.store.recover(kind, note)).toEqual([])
-      expect(await here.store.recover(kind, note, 'req_0001')).toEqual([])
+      expect(await here.store.recover(kind, note, { id: 'req_0001' })).toEqual([])
     })
   })
 }

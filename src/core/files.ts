@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   fchmodSync,
@@ -253,6 +254,15 @@ export function removeFile(path: string): boolean {
     if (codeOf(error) !== 'ENOENT') throw error
     return false
   }
+}
+
+/** Lets its owner into a folder, and leaves the rights of others as they are; false where nothing was to be changed. */
+export function openToOwner(path: string): boolean {
+  const stats = lstatSync(path, QUIETLY)
+  // Linux asks for the right to write in a folder where it is moved to another one.
+  if (!stats?.isDirectory() || (stats.mode & 0o700) === 0o700 || !isOwn(stats.uid)) return false
+  chmodSync(path, (stats.mode & 0o7777) | 0o700)
+  return true
 }
 
 /** Keeps a file or a folder from everyone but its owner. */

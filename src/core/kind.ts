@@ -181,6 +181,8 @@ export interface Evidence {
 export interface Verdict {
   readonly to: string
   readonly why: string
+  /** Whether its claimant may be about to say more: it holds only once the grace period is over. */
+  readonly isEarly?: boolean
 }
 
 /**
@@ -194,6 +196,8 @@ export interface DirectoryForm {
   readonly folders: readonly string[]
   /** The text that defines an item. */
   readonly definition: string
+  /** How long an item that was moved and has no evidence of a claim yet is left alone, in milliseconds. */
+  readonly graceMs: number
   /** The name of an item's directory; it never changes. */
   name(item: Fields): string
   /** What a directory's name tells: the id, and fields. A complaint where it cannot be an item. */

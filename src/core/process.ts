@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { ON_LINUX, thisBoot } from './clock.ts'
 import { codeOf } from './disk.ts'
 
@@ -9,6 +9,8 @@ export interface Worker {
   readonly start: string
   /** The beginning of the machine's run. */
   readonly boot: string
+  /** The PID namespace that the number belongs to: a container has its own. Absent in marks of older programs. */
+  readonly namespace?: string | undefined
 }
 
 /** Whoever takes longer than this over a few renames is held to be gone, even where its process is there. */
@@ -17,19 +19,65 @@ const PATIENCE_MS = 60_000
 let self: Worker | undefined
 
 export function thisProcess(): Worker {
-  self ??= { pid: process.pid, start: startOf('self') ?? '0', boot: thisBoot().slice(0, 8) }
+  const boot = () => thisBoot().slice(0, 8)
+  self ??= { pid: process.pid, start: startOf('self') ?? '0', boot: boot(), namespace: pidNamespace() }
   return self
 }
 
-export function isThisProcess({ pid, start, boot }: Worker): boolean {
-  const me = thisProcess()
-  return pid === me.pid && start === me.start && boot === me.boot
+let ours: string | undefined
+
+/** The PID namespace of this process; `0` where the system has none. */
+export function pidNamespace(): string {
+  try {
+    ours ??= readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')
+  } catch {
+    ours = '0'
+  }
+  return ours
 }
 
-/** Whether nobody is at it any longer. `since`: when it was begun, in milliseconds. */
-export function isGone({ pid, start, boot }: Worker, since: number): boolean {
-  if (boot !== thisProcess().boot) return true
-  return !isRunning(pid, start) || Date.now() - since > PATIENCE_MS
+/** A process as part of a file name. */
+export function renderWorker({ pid, start, boot, namespace }: Worker): string {
+  return [pid, start, boot, ...(namespace === undefined ? [] : [namespace])].join('.')
+}
+
+/** The process in the last part of a file name, which a count follows. */
+export function parseWorker(text: string): Worker | undefined {
+  const [, pid, start, boot, namespace] = /^(\d+)\.([^.]+)\.([^.]+)(?:\.(\d+))?\.\d+$/.exec(text) ?? []
+  return pid === undefined ? undefined : { pid: Number(pid), start: start!, boot: boot!, namespace }
+}
+
+export function isThisProcess({ pid, start, boot, namespace }: Worker): boolean {
+  const me = thisProcess()
+  return pid === me.pid && start === me.start && boot === me.boot && (namespace ?? me.namespace) === me.namespace
+}
+
+/**
+ * Whether nobody is at it any longer. `since`: when it was begun, in milliseconds.
+ * A process of another PID namespace cannot be looked up from here: only time tells.
+ */
+export function isGone(worker: Worker, since: number, patienceMs = PATIENCE_MS): boolean {
+  if (worker.boot !== thisProcess().boot) return true
+  if (Date.now() - since > patienceMs) return true
+  return isVisible(worker) && !isRunning(worker.pid, worker.start)
+}
+
+/** Whether a process with this number is one that this process would see. */
+function isVisible({ namespace }: Worker): boolean {
+  if (namespace !== undefined && namespace !== pidNamespace()) return false
+  return !ON_LINUX || isProcOurs()
+}
+
+let procIsOurs: boolean | undefined
+
+/** Whether /proc counts processes as we do: `unshare --pid` without `--mount-proc` leaves that of the outer namespace. */
+function isProcOurs(): boolean {
+  try {
+    procIsOurs ??= readlinkSync('/proc/self') === String(process.pid)
+  } catch {
+    procIsOurs = false
+  }
+  return procIsOurs
 }
 
 export function isRunning(pid: number, start: string): boolean {

@@ -80,6 +80,14 @@ export interface Unreadable {
   readonly message: string
 }
 
+/** What is to be recovered. */
+export interface Recovery {
+  /** Only this item. */
+  readonly id?: string | undefined
+  /** How long what nobody says to have claimed is left alone after it was moved to where it lies; the kind's own grace period when absent. */
+  readonly graceMs?: number | undefined
+}
+
 /** Something that was put right. */
 export interface Recovered {
   readonly id: string
@@ -87,6 +95,8 @@ export interface Recovered {
   readonly to: string
   /** What was found, and what was done about it. */
   readonly what: string
+  /** What was wrong with the item itself, where that was restored. */
+  readonly damage?: string | undefined
 }
 
 export interface Removed {
@@ -143,8 +153,8 @@ export interface Store {
   load(kind: Kind, items: readonly Kept[]): Promise<void>
   /** Takes whole lists out of the store, and says how many items that were and, if there is such a place, where they lie now. */
   remove(kind: Kind, where: Readonly<Record<string, string>>, note: Note): Promise<Removed>
-  /** Finishes or undoes what others began and did not end, or only that of one item, and says what it did. */
-  recover(kind: Kind, note: Note, id?: string): Promise<Recovered[]>
+  /** Finishes or undoes what others began and did not end, and says what it did itself. */
+  recover(kind: Kind, note: Note, only?: Recovery): Promise<Recovered[]>
   events(query: EventQuery): Promise<Event[]>
   /** Resolves when there may be events after `seq`, at the latest after `ms`. */
   changed(seq: number, ms: number, signal?: AbortSignal): Promise<void>

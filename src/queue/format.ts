@@ -11,12 +11,16 @@ import { readWaivers, WAIVERS } from './waivers.ts'
 /** The text that defines a task, which lies in a file named after the directory. */
 export const DEFINITION = 'task.md'
 
+/** A script that claims with `mv` and `touch` may be between the two. */
+const GRACE_MS = 60_000
+
 type Reader = (name: string) => string | undefined
 
 /** A task as a directory. */
 export const taskDirectory: DirectoryForm = {
   folders: ['staged', 'to_execute', 'in_progress', 'completed', 'error'],
   definition: DEFINITION,
+  graceMs: GRACE_MS,
   name: item => directoryName(item as { id: string; slug: string }),
   named(name) {
     const read = readDirectoryName(name)
@@ -78,7 +82,7 @@ export const taskDirectory: DirectoryForm = {
     const failed = failedSince(started, flags, entries, claimed)
     if (failed !== undefined) return { to: 'error', why: `it failed, as ${failed} says, but was not moved` }
     if (started || claimed) return undefined
-    return { to: 'to_execute', why: 'it was moved here, but nobody says to have started it' }
+    return { to: 'to_execute', why: 'it was moved here, but nobody says to have started it', isEarly: true }
   },
 }
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { described, line, wholeNumber } from '../core/input.ts'
+import { described, duration, line, wholeNumber } from '../core/input.ts'
 import { type Caller, operation } from '../core/operation.ts'
 import type { Unreadable } from '../core/store.ts'
-import { id, taskName } from './asking.ts'
+import { id, lasting, taskName } from './asking.ts'
 import { sweepLapsed } from './claiming.ts'
 import { DEFINITION } from './format.ts'
 import { task } from './kind.ts'
@@ -163,7 +163,13 @@ export const queueRecover = operation({
   summary:
     'Finish or undo what killed workers left half done, give back claims whose lease ran out, and say what was done.',
   example: 'punchlist queue recover',
-  input: () => v.object({}),
+  input: () =>
+    v.object({
+      grace: described(
+        duration(),
+        'how long a task that was moved to in_progress, without a flag or a lease yet, is left alone (default 60s)',
+      ),
+    }),
   output: () =>
     v.object({
       recovered: v.array(v.object({ id: v.string(), from: v.string(), to: v.string(), what: v.string() })),
@@ -175,12 +181,12 @@ export const queueRecover = operation({
       ),
       ...warnings(),
     }),
-  async run(caller) {
+  async run(caller, { grace }) {
     const note = { by: caller.by, at: caller.now().toISOString(), why: 'recovered' }
-    const finished = await caller.store.recover(task, note)
+    const finished = await caller.store.recover(task, note, { graceMs: lasting(grace) })
     const given = await sweepLapsed(caller)
     return {
-      recovered: [...finished, ...given].map(one => ({ ...one })),
+      recovered: [...finished, ...given].map(({ id: own, from, to, what }) => ({ id: own, from, to, what })),
       stale: await staleTasks(caller),
       warnings: await warningsOf(caller),
     }

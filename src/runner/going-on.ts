@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
-import { isRunning, thisProcess, type Worker } from '../core/process.ts'
-import { numbering } from './marked.ts'
+import { isRunning, pidNamespace, thisProcess, type Worker } from '../core/process.ts'
 import type { RunState } from './state.ts'
 
 /** Who a runner is: enough to tell whether it is still there, from where its number means something. */
@@ -10,7 +9,7 @@ interface Runner extends Worker {
 }
 
 export function thisRunner(): Runner {
-  return { ...thisProcess(), host: hostname(), numbering: numbering() }
+  return { ...thisProcess(), host: hostname(), numbering: pidNamespace() }
 }
 
 export const LARGEST_SIGN = 8 * 1024 * 1024

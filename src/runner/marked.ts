@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { RUN_MARK } from '../core/lineage.ts'
-import { isRunning, thisProcess, type Worker } from '../core/process.ts'
+import { isRunning, pidNamespace, thisProcess, type Worker } from '../core/process.ts'
 
 export { RUN_MARK } from '../core/lineage.ts'
 
@@ -12,19 +12,7 @@ export function markOf(task: string): string {
 /** What the marks of this runner begin with. */
 export function ownMark(): string {
   const { pid, start, boot } = thisProcess()
-  return `${pid}.${start}.${boot}.${numbering()}`
-}
-
-let ours: string | undefined
-
-/** Which numbering of processes this is: a container has its own, and its runner cannot be asked after from outside. */
-export function numbering(): string {
-  try {
-    ours ??= readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')
-  } catch {
-    ours = '0'
-  }
-  return ours
+  return `${pid}.${start}.${boot}.${pidNamespace()}`
 }
 
 interface Marked {
@@ -81,7 +69,7 @@ function ended(which: (marked: Marked) => boolean): number {
 /** Undefined where it cannot be told from here. */
 function runnerIn(mark: string): Pick<Worker, 'pid' | 'start'> | undefined {
   const [, pid, start, boot, numbered] = /^(\d+)\.([^.]+)\.([^.:]+)\.(\d+):/.exec(mark) ?? []
-  if (pid === undefined || boot !== thisProcess().boot || numbered !== numbering()) return undefined
+  if (pid === undefined || boot !== thisProcess().boot || numbered !== pidNamespace()) return undefined
   return { pid: Number(pid), start: start! }
 }
 

@@ -90,8 +90,8 @@ async function wrongAfter(verb: string, root: string, [id, token]: Args): Promis
   }
   const found = await store.find(task, {})
   if (found.length !== Object.keys(placesOf(root)).length) wrong.push(`${found.length} known of ${there}`)
-  await store.recover(task, stamp())
-  const second = await store.recover(task, stamp())
+  await store.recover(task, stamp(), { graceMs: 0 })
+  const second = await store.recover(task, stamp(), { graceMs: 0 })
   if (second.length > 0) wrong.push(`a second recovery: ${JSON.stringify(second)}`)
   once('recovered')
   if (verb === 'takeover' && (await store.find(task, { where: { id: id! } }))[0]?.status !== 'to_execute')
@@ -271,4 +271,68 @@ test('a heartbeat that was answered holds, wherever somebody is frozen who takes
   for (const [point, outcome] of Object.entries(outcomes)) expect([held, lost], point).toContainEqual(outcome)
   expect(Object.values(outcomes)).toContainEqual(held)
   expect(Object.values(outcomes)).toContainEqual(lost)
+}, 300_000)
+
+test('recover goes on wherever it is frozen while the owner reports, and tells only of what it did itself', async () => {
+  const { root, args } = await base('takeover')
+  const [id = '', token = ''] = args
+  const points = await pointsOf([copyOf(root), 'recover'], join(scratch(), 'trace'))
+  const outcomes: Record<string, unknown> = {}
+  await each(
+    points,
+    async point => {
+      const copy = copyOf(root)
+      const store = await filesOf(copy)
+      const ready = Promise.withResolvers<void>()
+      const running = struck([copy, 'recover'], point, 'delay_enter=1500000', () => ready.resolve())
+      await ready.promise
+      await sleep(200)
+      const done = await endTask(store, { id, token: Number(token) }, 'completed').then(
+        () => 'ok',
+        (error: { code?: string }) => error.code,
+      )
+      const ran = await running
+      const [, answer = '[]'] = ran.stdout.split('\n')
+      const told = (JSON.parse(answer || '[]') as { id: string; to: string }[]).map(one => `${one.id} ${one.to}`)
+      const { status } = (await store.find(task, { where: { id } }))[0]!
+      outcomes[`${point.call} ${point.n}`] = { exit: ran.status, done, told, status }
+      await store.close()
+    },
+    FROZEN_AT_ONCE,
+  )
+  const held = { exit: 0, done: 'ok', told: [], status: 'completed' }
+  const lost = { exit: 0, done: 'lease_lost', told: [`${id} to_execute`], status: 'to_execute' }
+  for (const [point, outcome] of Object.entries(outcomes)) expect([held, lost], point).toContainEqual(outcome)
+  expect(Object.values(outcomes)).toContainEqual(held)
+  expect(Object.values(outcomes)).toContainEqual(lost)
+}, 300_000)
+
+test('of two that recover the same, wherever one is frozen, each thing is told by one of them', async () => {
+  const { root } = await base('recover')
+  const points = await pointsOf([copyOf(root), 'recover'], join(scratch(), 'trace'))
+  const whole = await struck([copyOf(root), 'recover'], { call: 'rename', n: 60_000 }, 'delay_enter=1')
+  const tellingOf = (stdout: string) =>
+    (JSON.parse(stdout.split('\n')[1] || '[]') as { id: string; to: string }[]).map(one => `${one.id} ${one.to}`)
+  const alone = tellingOf(whole.stdout).toSorted()
+  expect(alone.length).toBeGreaterThan(3)
+  const twice: Record<string, unknown> = {}
+  const few = points.filter((_, index) => index % 4 === 0)
+  await each(
+    few,
+    async point => {
+      const copy = copyOf(root)
+      const store = await filesOf(copy)
+      const ready = Promise.withResolvers<void>()
+      const running = struck([copy, 'recover'], point, 'delay_enter=1500000', () => ready.resolve())
+      await ready.promise
+      await sleep(200)
+      const own = (await store.recover(task, stamp(), { graceMs: 0 })).map(one => `${one.id} ${one.to}`)
+      const ran = await running
+      const all = [...own, ...tellingOf(ran.stdout)].toSorted()
+      if (ran.status !== 0 || new Set(all).size !== all.length) twice[`${point.call} ${point.n}`] = [ran, all]
+      await store.close()
+    },
+    FROZEN_AT_ONCE,
+  )
+  expect(twice).toEqual({})
 }, 300_000)

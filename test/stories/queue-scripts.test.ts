@@ -117,7 +117,7 @@ describe('a shell script beside punchlist', () => {
     expect(twice.warnings).toMatchObject([
       { file: 'coordination/in_progress/req_0004_d', message: expect.stringContaining('2 started flags') },
     ])
-    const { recovered, stale } = await typist.run<Recovery>('recover')
+    const { recovered, stale } = await typist.run<Recovery>('recover', '--grace', '0s')
     const said = Object.fromEntries(recovered.map(({ id, to, what }) => [id, `${to}: ${what}`]))
     expect(said).toEqual({
       req_0001: expect.stringMatching(/^to_execute: it was moved here, but nobody says to have started it/),

@@ -16,7 +16,7 @@ const VERBS: Readonly<Record<string, () => Promise<unknown>>> = {
   takeover: async () =>
     await move(store, task, { id: id!, to: 'to_execute', token: Number(token), lapsed: true, ...stamp('taker') }),
   retry: async () => await move(store, task, { id: id!, to: 'to_execute', ...stamp('tester') }),
-  recover: async () => await store.recover(task, stamp('tester')),
+  recover: async () => await store.recover(task, stamp('tester'), { graceMs: 0 }),
 }
 await store.events({ last: 0 })
 writeFileSync(1, 'ready\n')

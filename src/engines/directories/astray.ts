@@ -1,15 +1,14 @@
-import { lstatSync } from 'node:fs'
 import type { Item, Kind } from '../../core/kind.ts'
 import { type Desk, isActive } from './desk.ts'
 import { entriesIn, formOf, nameOf, reader } from './reading.ts'
-import { QUIETLY, syncFolder } from './root.ts'
+import { statsAt, syncFolder } from './root.ts'
 import { removeFlags } from './writing.ts'
 
 /** The status in whose folder an item's directory lies: another than its own where a program has called a guarded item done. */
 export function lyingIn({ root }: Pick<Desk, 'root'>, kind: Kind, item: Item): string {
   const name = nameOf(kind, item)
-  if (!isActive(kind, item.status) || lstatSync(root.status(item.status, name), QUIETLY)) return item.status
-  return kind.waits?.until.find(status => lstatSync(root.status(status, name), QUIETLY)) ?? item.status
+  if (!isActive(kind, item.status) || statsAt(root.status(item.status, name))) return item.status
+  return kind.waits?.until.find(status => statsAt(root.status(status, name))) ?? item.status
 }
 
 /** Brings an item back that was called done and is not, and takes away what said so. Whose claim is not guarded is left alone. */

@@ -1,13 +1,12 @@
-import { lstatSync } from 'node:fs'
 import { makeNewFolder, moveEntry, removeTree } from '../../core/file-entries.ts'
 import type { Kind, Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
-import { thisProcess } from '../../core/process.ts'
+import { renderWorker, thisProcess } from '../../core/process.ts'
 import type { Desk } from './desk.ts'
 import { guarded, inTheWay, unless } from './problems.ts'
 import { formOf, readDirectory } from './reading.ts'
-import { QUIETLY, syncFolder } from './root.ts'
+import { statsAt, syncFolder } from './root.ts'
 import { fillDirectory } from './writing.ts'
 
 let count = 0
@@ -28,8 +27,7 @@ export function build(
 ): Built {
   const { id, status, fields } = own
   const name = formOf(kind).name({ ...fields, id })
-  const { pid, start, boot } = thisProcess()
-  const path = desk.root.own('new', `${name}~${pid}.${start}.${boot}.${++count}`)
+  const path = desk.root.own('new', `${name}~${renderWorker(thisProcess())}.${++count}`)
   guarded(path, () => makeNewFolder(path))
   fillDirectory(kind, path, name, texts)
   const read = readDirectory(kind, path, name)
@@ -49,7 +47,7 @@ export function appear(desk: Desk, built: readonly Built[]): void {
   try {
     for (const status of folders) desk.root.makeStatus(status)
     for (const { path, name, status } of built) {
-      const other = desk.root.statuses.find(folder => lstatSync(desk.root.status(folder, name), QUIETLY))
+      const other = desk.root.statuses.find(folder => statsAt(desk.root.status(folder, name)))
       if (other !== undefined) throw inTheWay(name, 'new', other === status ? status : `${status} (it is in ${other})`)
       syncFolder(path)
     }

@@ -1,15 +1,17 @@
+import { join } from 'node:path'
 import { sinceBoot } from '../../core/clock.ts'
 import type { Note } from '../../core/event.ts'
 import type { Item, Kind } from '../../core/kind.ts'
 import { openStatuses } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Claim, Query } from '../../core/store.ts'
+import { isAboutOne } from './damage.ts'
 import type { Desk } from './desk.ts'
 import type { Held } from './hands.ts'
 import { newLease } from './lease.ts'
 import { Line } from './line.ts'
 import type { Looker } from './look.ts'
-import { entriesIn, formOf, nameOf, reader } from './reading.ts'
+import { entriesIn, fileOf, formOf, nameOf, reader, readText } from './reading.ts'
 import { removeFlags, touchFlag } from './writing.ts'
 
 /** Claims that follow each other closer than this are told of together: each by itself would wait for the ledger's lock. */
@@ -96,7 +98,7 @@ export class Claims {
   private claimOne<T extends Item>(kind: Kind<T>, item: T, claim: Claim, note: Note, named: boolean): T | undefined {
     const { desk } = this
     const to = String(claim.fields['status'])
-    const held = desk.hands.take(item.status, nameOf(kind, item))
+    const held = this.takeUp(kind, item, named)
     if (!held) return undefined
     const lease = newLease(claim.owner, note.at, claim.leaseMs, claim.guarded)
     let token: number | undefined
@@ -104,11 +106,13 @@ export class Claims {
       token = desk.records.begin(item.id, item.token + 1, lease, item.status)
       const flag = formOf(kind).flag(item.id, to, note.at)
       if (flag !== undefined) touchFlag(held.path, flag)
+      const text = readText(join(held.path, fileOf(kind, held.name, formOf(kind).definition)))
+      if (typeof text === 'string') desk.records.keepDefinition(item.id, text)
       desk.hands.put(held, to)
     } catch (error) {
       undo(desk, kind, held, item, token)
       // What is in the way of one is none of the others' concern.
-      if (error instanceof Problem && error.code === 'move_refused' && !named) return undefined
+      if (!named && isAboutOne(error, desk.root, item.status)) return undefined
       throw error
     }
     const made = { item, token, claim, note }
@@ -120,6 +124,15 @@ export class Claims {
     } catch (error) {
       const again = desk.hands.take(to, held.name)
       if (again) undo(desk, kind, { ...again, origin: item.status }, item, token)
+      throw error
+    }
+  }
+
+  private takeUp<T extends Item>(kind: Kind<T>, item: T, named: boolean): Held | undefined {
+    try {
+      return this.desk.hands.take(item.status, nameOf(kind, item))
+    } catch (error) {
+      if (!named && isAboutOne(error, this.desk.root, item.status)) return undefined
       throw error
     }
   }

@@ -1,9 +1,10 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { codeOf } from '../../core/disk.ts'
 import { moveEntry } from '../../core/file-entries.ts'
-import { isGone, isThisProcess, thisProcess, type Worker } from '../../core/process.ts'
+import { openToOwner } from '../../core/files.ts'
+import { isGone, isThisProcess, parseWorker, renderWorker, thisProcess, type Worker } from '../../core/process.ts'
 import { inTheWay, problemFor, unless } from './problems.ts'
-import { QUIETLY, type Root } from './root.ts'
+import { type Root, statsAt } from './root.ts'
 
 /** A directory in the hands of one process: nobody else sees it, and nobody else can have it. */
 export interface Held {
@@ -38,7 +39,14 @@ export class Hands {
   take(origin: string, name: string): Held | undefined {
     const path = this.root.status(origin, name)
     // Never a link. Asked first, as a rename that fails costs ten times as much, and rivals for one directory are many.
-    return lstatSync(path, QUIETLY)?.isDirectory() ? this.taking(path, origin, name) : undefined
+    return statsAt(path)?.isDirectory() ? this.taking(path, origin, name) : undefined
+  }
+
+  /** A name in our hands where a directory can be made. */
+  free(origin: string, name: string): Held {
+    const path = this.root.own('private', `${name}~${origin}~${renderWorker(thisProcess())}.${++this.count}`)
+    this.full.add(path)
+    return { name, origin, path }
   }
 
   /** Takes over what another process held that is gone. */
@@ -49,7 +57,7 @@ export class Hands {
   /** Puts a directory where it belongs. Refuses where there is one of that name: a rename would replace an empty one. */
   put(held: Held, status: string): void {
     const to = this.root.status(status, held.name)
-    if (lstatSync(to, QUIETLY)) throw inTheWay(held.name, held.origin, status)
+    if (statsAt(to)) throw inTheWay(held.name, held.origin, status)
     try {
       moveEntry(held.path, to)
     } catch (error) {
@@ -74,9 +82,9 @@ export class Hands {
   all(): InHand[] {
     const folder = this.root.own('private')
     return (unless(['ENOENT'], folder, () => readdirSync(folder)) ?? []).flatMap(entry => {
-      const [, name, origin, pid, start, boot] = /^(.+)~([^~]+)~(\d+)\.([^.]+)\.([^.]+)\.\d+$/s.exec(entry) ?? []
-      if (name === undefined || !this.root.statuses.includes(origin!)) return []
-      const worker = { pid: Number(pid), start: start!, boot: boot! }
+      const [, name, origin, mark] = /^(.+)~([^~]+)~([^~]+)$/s.exec(entry) ?? []
+      const worker = mark === undefined ? undefined : parseWorker(mark)
+      if (name === undefined || !worker || !this.root.statuses.includes(origin!)) return []
       return [{ name, origin: origin!, path: this.root.own('private', entry), worker }]
     })
   }
@@ -85,23 +93,26 @@ export class Hands {
   abandoned(): InHand[] {
     return this.all().filter(({ path, worker }) => {
       if (isThisProcess(worker)) return !this.full.has(path)
-      const stats = lstatSync(path, QUIETLY)
+      const stats = statsAt(path)
       return stats !== undefined && isGone(worker, stats.ctimeMs)
     })
   }
 
-  private taking(from: string, origin: string, name: string): Held | undefined {
-    const { pid, start, boot } = thisProcess()
-    const path = this.root.own('private', `${name}~${origin}~${pid}.${start}.${boot}.${++this.count}`)
+  private taking(from: string, origin: string, name: string, again = false): Held | undefined {
+    const held = this.free(origin, name)
     try {
-      moveEntry(from, path)
+      moveEntry(from, held.path)
     } catch (error) {
+      this.full.delete(held.path)
+      if (!again && ['EACCES', 'EPERM'].includes(codeOf(error))) {
+        openToOwner(from)
+        return this.taking(from, origin, name, true)
+      }
       // It may also be our own folder that is missing.
-      if (codeOf(error) === 'ENOENT' && !lstatSync(from, QUIETLY)) return undefined
-      throw problemFor(error, from, path)
+      if (codeOf(error) === 'ENOENT' && !statsAt(from)) return undefined
+      throw problemFor(error, from, held.path)
     }
-    this.full.add(path)
-    return { name, origin, path }
+    return held
   }
 }
 

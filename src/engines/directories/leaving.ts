@@ -1,4 +1,3 @@
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { pause } from '../../core/clock.ts'
 import { codeOf } from '../../core/disk.ts'
@@ -6,8 +5,10 @@ import type { Note } from '../../core/event.ts'
 import { makeLink } from '../../core/file-entries.ts'
 import { whyNot } from '../../core/keeping.ts'
 import type { Item, Kind } from '../../core/kind.ts'
+import { openStatuses } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Change } from '../../core/store.ts'
+import { rebuild, restoreDefinition } from './damage.ts'
 import { type Desk, isWaiting } from './desk.ts'
 import type { Held } from './hands.ts'
 import { isLapsed, newLease } from './lease.ts'
@@ -15,7 +16,7 @@ import { inTheWay, unless } from './problems.ts'
 import { entriesIn, formOf, nameOf, reader } from './reading.ts'
 import { patiently } from './records.ts'
 import type { Report } from './reports.ts'
-import { QUIETLY, syncFolder } from './root.ts'
+import { statsAt, syncFolder } from './root.ts'
 import { justWritten } from './seen.ts'
 import { hasFlagLike, putTexts, removeFlags, touchFlag } from './writing.ts'
 
@@ -24,6 +25,18 @@ import { hasFlagLike, putTexts, removeFlags, touchFlag } from './writing.ts'
  * left undone, and everything after it can be done by anyone, again and again.
  */
 export function leave<T extends Item>(desk: Desk, kind: Kind<T>, item: T, change: Change, note: Note): T | undefined {
+  return endClaim(desk, kind, item, change, note).item
+}
+
+/** What came of ending a claim. */
+interface Ended<T> {
+  readonly item: T | undefined
+  /** Whether it ended by this; false where another process has ended it in the same way. */
+  readonly isOurs: boolean
+}
+
+/** The same, and says who has ended it. */
+export function endClaim<T extends Item>(desk: Desk, kind: Kind<T>, item: T, change: Change, note: Note): Ended<T> {
   const { id } = item
   const to = String(change.fields['status'])
   if (isEnding(desk, kind, id)) throw whyNot(kind, item, { id })
@@ -41,12 +54,13 @@ export function leave<T extends Item>(desk: Desk, kind: Kind<T>, item: T, change
     texts: change.texts ?? {},
     lapsed,
   })
-  if (!decide(desk, report)) {
+  const decided = decide(desk, report)
+  if (!decided) {
     desk.reports.remove(report)
     throw lost(kind, item, token)
   }
   if (resumeIfRenewed(desk, report) || resumeIfWaiting(desk, kind, report)) throw whyNot(kind, item, { id })
-  return finish(desk, kind, report)
+  return { item: finish(desk, kind, report).item, isOurs: decided === 'by us' }
 }
 
 /** Whether somebody has decided how the claim ends and is not done with it yet. Anyone may help, as often as they like. */
@@ -67,7 +81,7 @@ function isEnding(desk: Desk, kind: Kind, id: string): boolean {
 function adopt(desk: Desk, kind: Kind, item: Item, { by, at }: Note): number {
   const { id, status } = item
   const token = desk.records.begin(id, item.token + 1, newLease(by, at, -1), status)
-  if (lstatSync(desk.root.status(status, nameOf(kind, item)), QUIETLY)) return token
+  if (statsAt(desk.root.status(status, nameOf(kind, item)))) return token
   desk.records.undo(id, token)
   throw whyNot(kind, item, { id })
 }
@@ -78,12 +92,13 @@ function refuseWhileHeld(desk: Desk, kind: Kind, item: Item, token: number): voi
 }
 
 /** Whether the claim has ended as the report says, by this or by an earlier attempt. */
-function decide(desk: Desk, { id, token, to }: Report): boolean {
-  const ended = patiently(
-    () => desk.records.end(id, token, to) || desk.records.has(id, { what: to, token }) || undefined,
-  )
+function decide(desk: Desk, { id, token, to }: Report): 'by us' | 'before' | undefined {
+  const ended = patiently(() => {
+    if (desk.records.end(id, token, to)) return 'by us'
+    return desk.records.has(id, { what: to, token }) ? 'before' : undefined
+  })
   if (ended) desk.records.sync(id)
-  return ended ?? false
+  return ended
 }
 
 /** A heartbeat that was answered while the lease was taken for lapsed is as good as any other. */
@@ -105,7 +120,7 @@ function resumeIfRenewed(desk: Desk, report: Report): boolean {
 function resumeIfWaiting(desk: Desk, kind: Kind, report: Report): boolean {
   const { id, token, to, name } = report
   const { waits } = kind
-  if (!waits?.until.includes(to) || lstatSync(desk.root.status(to, name), QUIETLY)) return false
+  if (!waits?.until.includes(to) || statsAt(desk.root.status(to, name))) return false
   const [row] = desk.ledger.find(kind, { where: { id } })
   if (!row || (row as unknown as Record<string, number>)[waits.blockers] === 0) return false
   desk.records.resume(id, token, to)
@@ -122,28 +137,30 @@ function lost(kind: Kind, item: Item, token: number): Problem {
  * by the next one after a process that was killed. Undefined where it was not,
  * or where the item is somebody else's by now.
  */
-export function rollForward<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): T | undefined {
+export function rollForward<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): Ended<T> {
   const { id, token, to } = report
   if (!desk.records.has(id, { what: to, token })) {
     // Ended otherwise, or not at all: the lease's owner will say.
     if (!desk.records.has(id, { what: 'lease', token })) desk.reports.remove(report)
-    return undefined
+    return { item: undefined, isOurs: false }
   }
   const resumed = resumeIfRenewed(desk, report) || resumeIfWaiting(desk, kind, report)
-  return resumed ? undefined : finish(desk, kind, report)
+  return resumed ? { item: undefined, isOurs: false } : finish(desk, kind, report)
 }
 
-function finish<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): T | undefined {
+/** Ours: by whoever takes the report away, of all who carry it out at the same time. */
+function finish<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): Ended<T> {
   const { root } = desk
   const { id, name, from, to } = report
   root.makeStatus(to)
-  const got = grab(desk, report)
+  const got = grab(desk, kind, report)
   if (got === 'later') {
     desk.reports.remove(report)
-    return desk.ledger.find(kind, { where: { id } })[0]
+    return { item: desk.ledger.find(kind, { where: { id } })[0], isOurs: false }
   }
   const directory = got === 'there' ? root.status(to, name) : got.path
   try {
+    if (got !== 'there') restoreDefinition(desk, kind, directory, { id, name })
     desk.sealedTexts.keep(kind, id, report.texts)
     putTexts(root, kind, { directory, name }, report.texts)
     setFlags(kind, directory, report)
@@ -159,8 +176,7 @@ function finish<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): T | 
   syncFolder(root.status(from))
   const item = follow(desk, kind, report)
   if (item) linkFromParent(desk, kind, item, name)
-  desk.reports.remove(report)
-  return item
+  return { item, isOurs: desk.reports.remove(report) }
 }
 
 /**
@@ -168,12 +184,12 @@ function finish<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): T | 
  * it is in our hands is it looked whether it is still about this claim: before,
  * somebody could have given it back and another have claimed it.
  */
-function grab(desk: Desk, { id, name, token, from, to }: Report): Held | 'there' | 'later' {
+function grab(desk: Desk, kind: Kind, { id, name, token, from, to }: Report): Held | 'there' | 'later' {
   for (let attempt = 1; ; attempt++) {
     const found = desk.hands.abandoned().find(hand => hand.name === name)
     const folders = [from, ...desk.root.statuses.filter(status => status !== from && status !== to)]
-    const lying = folders.find(status => lstatSync(desk.root.status(status, name), QUIETLY))
-    const arrived = lstatSync(desk.root.status(to, name), QUIETLY) !== undefined
+    const lying = folders.find(status => statsAt(desk.root.status(status, name))?.isDirectory())
+    const arrived = statsAt(desk.root.status(to, name))?.isDirectory() === true
     if (isLater(desk, id, token)) return 'later'
     if (arrived && lying === from) throw inTheWay(name, from, to)
     if (arrived) return 'there'
@@ -183,7 +199,12 @@ function grab(desk: Desk, { id, name, token, from, to }: Report): Held | 'there'
       return 'later'
     }
     if (held) return held
-    if (attempt === 40) throw gone(name)
+    if (attempt === 40) {
+      // Nobody has it: it was removed, or something else was put in its place.
+      const made = desk.hands.all().some(hand => hand.name === name) ? undefined : rebuild(desk, kind, id, name, from)
+      if (!made) throw gone(name)
+      return made
+    }
     pause(5)
   }
 }
@@ -239,11 +260,25 @@ export function linkFromParent(desk: Desk, kind: Kind, item: Item, name: string)
     for (const status of desk.root.statuses) {
       const place = desk.root.status(status, directory)
       const path = join(place, name)
-      if (!lstatSync(place, QUIETLY)?.isDirectory()) continue
+      if (!statsAt(place)?.isDirectory()) continue
       if (unless(['ENOENT'], path, () => link(`../../${item.status}/${name}`, path))) return
     }
     // In somebody's hands at the moment.
     pause(5)
+  }
+}
+
+/** The links that open parents lack, of parts that were completed by another program while nobody looked. */
+export function linkParts(desk: Desk, kind: Kind): void {
+  const { waits } = kind
+  if (!waits) return
+  for (const above of desk.ledger.find(kind, { status: openStatuses(kind.lifecycle) })) {
+    if ((above as unknown as Record<string, number>)[waits.children] === 0) continue
+    const parts = desk.ledger.find(kind, { where: { [waits.parent]: above.id }, status: waits.until })
+    const place = desk.root.status(above.status, nameOf(kind, above))
+    for (const part of parts) {
+      if (!statsAt(join(place, nameOf(kind, part)))) linkFromParent(desk, kind, part, nameOf(kind, part))
+    }
   }
 }
 

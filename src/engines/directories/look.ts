@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { sinceBoot } from '../../core/clock.ts'
 import type { Note } from '../../core/event.ts'
 import { activeStatuses } from '../../core/keeping.ts'
@@ -7,13 +7,15 @@ import type { Discovery } from '../../core/ledger.ts'
 import { type Fields, openStatuses } from '../../core/lifecycle.ts'
 import { same } from '../../core/move.ts'
 import { Problem } from '../../core/problem.ts'
+import { isAboutOne } from './damage.ts'
 import { type Desk, isActive, isWaiting } from './desk.ts'
-import { isLapsed, type Lease, msLeft } from './lease.ts'
+import { isLapsed, type Lease, msLeft, newLease } from './lease.ts'
+import { linkFromParent } from './leaving.ts'
 import { guarded } from './problems.ts'
-import { type Found, formOf, nameOf, namingFields, readDirectory, reader } from './reading.ts'
+import { type Found, formOf, nameOf, namingFields, readByKept, readDirectory, reader } from './reading.ts'
 import { tokenOf } from './records.ts'
-import { rescue } from './rescuing.ts'
-import { QUIETLY } from './root.ts'
+import { rescue, tolerating } from './rescuing.ts'
+import { statsAt } from './root.ts'
 import { doubtful, isChanged, rememberRemark, seenDirectory, seenFolder, TASKS } from './seen.ts'
 
 /** Whoever claims one item after another looks so often; others who look meanwhile look for them too. */
@@ -32,6 +34,7 @@ export class Looker {
   private took = 0
   /** The names of directories, by id, as far as they were ever needed: they do not change. */
   private readonly names = new Map<string, string>()
+  private readonly arrived = new Set<string>()
 
   /** `asData`: nothing is put right on the way. */
   constructor(desk: Desk, asData = false) {
@@ -62,9 +65,9 @@ export class Looker {
     let changed = !this.asData && rescue(this.desk, kind).length > 0
     const unknown = new Set<string>()
     for (const status of statuses) changed = this.lookAt(kind, status, unknown, closely) || changed
-    if (unknown.size === 0) return changed
-    const others = this.desk.root.statuses.filter(status => !statuses.includes(status))
+    const others = unknown.size === 0 ? [] : this.desk.root.statuses.filter(status => !statuses.includes(status))
     for (const status of others) changed = this.lookAt(kind, status, new Set()) || changed
+    this.linkArrived(kind)
     return changed
   }
 
@@ -76,6 +79,7 @@ export class Looker {
     if (!row || changed === undefined) return void this.look(kind, this.desk.root.statuses)
     if (changed || (isActive(kind, row.status) && !this.isHeldAsKnown(row)))
       this.desk.ledger.together(() => this.refresh(kind, row.status, name!), true)
+    this.linkArrived(kind)
   }
 
   /** The same for one that is about to be claimed: where it is gone, nothing else is looked at for its sake. */
@@ -128,8 +132,10 @@ export class Looker {
     const there = new Set(names)
     const vanished = [...known].filter(([name]) => !there.has(name))
     const few = isActive(kind, status) || names.length <= FEW
-    const touched = each && few ? names.filter(name => known.has(name) && isChanged(this.desk, kind, name, status)) : []
-    const bad = ledger.complaints(status).filter(({ name }) => !there.has(name))
+    // Undefined where something else than a directory has its name.
+    const isTouched = (name: string) => known.has(name) && isChanged(this.desk, kind, name, status) !== false
+    const touched = each && few ? names.filter(isTouched) : []
+    const bad = ledger.complaints(status).filter(({ name }) => !there.has(name) && !known.has(name))
     const folder = stats && seenFolder(status, stats)
     const stale = folder && (seen?.changed !== folder.changed || seen.node !== folder.node)
     if (![appeared, vanished, touched, bad].some(list => list.length > 0) && !stale) return false
@@ -161,12 +167,16 @@ export class Looker {
     // Twice, as it may be on its way from one folder to another that was looked at before.
     for (let attempt = 1; attempt <= 3; attempt++) {
       for (const other of [status, ...root.statuses]) {
-        if (!lstatSync(root.status(other, name), QUIETLY)) continue
+        if (!statsAt(root.status(other, name))) continue
         return other !== status && this.refresh(kind, other, name)
       }
       if (hands.all().some(hand => hand.name === name)) return false
     }
     const [row] = ledger.find(kind, { where: { id } })
+    if (row && this.isKept(kind, row)) {
+      this.complain(kind, status, name, { line: 1, message: 'is gone' }, id)
+      return false
+    }
     if (row) ledger.drop(kind, row, { by: 'someone', at: new Date().toISOString(), why: 'its directory is gone' })
     ledger.forget(TASKS, name)
     return true
@@ -182,10 +192,11 @@ export class Looker {
       const twin = row && this.twinOf(kind, row, status, name)
       if (twin !== undefined) this.complain(kind, status, name, { line: 1, message: `is the same task as ${twin}` })
       else if (row) changed = this.refresh(kind, status, name) || changed
-      else {
-        const found = this.read(kind, status, name)
-        if (found) fresh.push(this.discovery(kind, status, found))
-      }
+      else
+        this.eachByItself(kind, status, name, null, () => {
+          const found = this.read(kind, status, name)
+          if (found) fresh.push(this.discovery(kind, status, found))
+        })
     }
     const seen = new Set<string>()
     const once = fresh.filter(({ id, file }) => {
@@ -195,6 +206,7 @@ export class Looker {
     })
     if (once.length > 0) ledger.discover(kind, once)
     for (const { id, fields } of once) this.noteUnknown(kind, id, fields, unknown)
+    for (const { id } of once) this.noteArrived(kind, id, status)
     return changed || once.length > 0
   }
 
@@ -212,15 +224,32 @@ export class Looker {
   private twinOf(kind: Kind, row: Item, status: string, name: string): string | undefined {
     const own = nameOf(kind, row)
     if (row.status === status && own === name) return undefined
-    return lstatSync(this.desk.root.status(row.status, own), QUIETLY) && `${row.status}/${own}`
+    return statsAt(this.desk.root.status(row.status, own)) && `${row.status}/${own}`
   }
 
   /** Brings an item up to what its directory says, which lies in the folder of this status. */
   private refresh(kind: Kind, status: string, name: string): boolean {
+    const item = this.desk.ledger.file(TASKS, name)?.item ?? null
+    return this.eachByItself(kind, status, name, item, () => this.refreshOne(kind, status, name)) ?? false
+  }
+
+  /** What is wrong with the files of one item is told of that one, and keeps nobody from the others. */
+  private eachByItself<T>(kind: Kind, status: string, name: string, item: string | null, work: () => T): T | undefined {
+    try {
+      return work()
+    } catch (error) {
+      if (!isAboutOne(error, this.desk.root, status)) throw error
+      this.complain(kind, status, name, { line: 1, message: `cannot be read: ${error.message}` }, item)
+      return undefined
+    }
+  }
+
+  private refreshOne(kind: Kind, status: string, name: string): boolean {
     const { ledger } = this.desk
     const found = this.read(kind, status, name)
     const [row] = found ? ledger.find(kind, { where: { id: found.id } }) : []
     if (!found || !row) return false
+    if (row.status === status && this.isRobbed(kind, row) && !this.restoreLease(row)) return false
     const { lease, fields } = this.standing(kind, status, found)
     // Asked last: a claim that ends while it is read is neither held nor given back.
     if (this.isLeaving(kind, status, found.id)) return false
@@ -235,7 +264,37 @@ export class Looker {
       this.noteOf(kind, row, status, found, lease?.owner, lease?.at),
     )
     if (left !== undefined && isActive(kind, fields.status)) ledger.renew(kind, row.id, saved.token, left)
+    if (row.status !== fields.status) this.noteArrived(kind, row.id, fields.status)
     return true
+  }
+
+  /** A part that another program has completed: its parent gets the link to it once this look is over. */
+  private noteArrived({ waits }: Kind, id: string, status: string): void {
+    if (!this.asData && waits?.until.includes(status)) this.arrived.add(id)
+  }
+
+  private linkArrived(kind: Kind): void {
+    for (const id of this.arrived) {
+      const [item] = this.desk.ledger.find(kind, { where: { id } })
+      if (item) tolerating(() => linkFromParent(this.desk, kind, item, nameOf(kind, item)))
+    }
+    this.arrived.clear()
+  }
+
+  /** Whether the records of a claim were removed: a folder of them is otherwise never. */
+  private isRobbed(kind: Kind, { id, status, owner, token }: Item): boolean {
+    return isActive(kind, status) && owner !== null && token > 0 && !this.desk.records.isReserved(id)
+  }
+
+  /** Writes a claim down again as it was last seen; of all processes that do, one makes the folder of its records. */
+  private restoreLease({ id, owner, token, leaseUntil }: Item): boolean {
+    const { records, root } = this.desk
+    // Whoever only reads makes no folder.
+    if (this.asData || !root.isMade) return false
+    root.make()
+    const leaseMs = leaseUntil === null ? undefined : Date.parse(leaseUntil) - Date.now()
+    const lease = newLease(owner!, new Date().toISOString(), leaseMs)
+    return records.reserve(id) && records.write(id, { what: 'lease', token }, lease)
   }
 
   /** Whether its claimant's report was decided and is being carried out: whoever does that tells of it. */
@@ -305,12 +364,30 @@ export class Looker {
       rememberRemark(ledger, kind, found)
       return found
     }
-    this.complain(kind, status, name, found)
+    const named = formOf(kind).named(name)
+    const kept = 'id' in named && !isWaiting(kind, status) ? this.desk.records.definition(named.id) : undefined
+    const path = this.desk.root.status(status, name)
+    const claimed = kept === undefined ? undefined : readByKept(kind, path, name, kept)
+    if (claimed) {
+      this.complain(kind, status, name, found, claimed.id)
+      return claimed
+    }
     const item = ledger.file(TASKS, name)?.item
     const [row] = item ? ledger.find(kind, { where: { id: item } }) : []
+    if (row && row.status === status && this.isKept(kind, row)) {
+      this.complain(kind, status, name, found, row.id)
+      return undefined
+    }
+    this.complain(kind, status, name, found)
     if (row) ledger.drop(kind, row, { by: 'someone', at: new Date().toISOString(), why: found.message })
     ledger.forget(TASKS, name)
     return undefined
+  }
+
+  /** Whether an item can be restored that is claimed: its claimant may still report on it. */
+  private isKept(kind: Kind, { id, status }: Item): boolean {
+    if (!isActive(kind, status) || this.desk.records.definition(id) === undefined) return false
+    return this.desk.records.of(id).at(-1)?.what === 'lease' || this.isLeaving(kind, status, id)
   }
 
   private complain(
@@ -318,10 +395,11 @@ export class Looker {
     status: string,
     name: string,
     { line, message }: { line: number; message: string },
+    item: string | null = null,
   ): void {
-    const known = this.desk.ledger.file(status, name)?.complaint
-    if (known?.message === message && known.line === line) return
-    const seen = { folder: status, name, item: null, node: 0, changed: 0, written: Date.now() }
+    const known = this.desk.ledger.file(status, name)
+    if (known?.complaint?.message === message && known.complaint.line === line && known.item === item) return
+    const seen = { folder: status, name, item, node: 0, changed: 0, written: Date.now() }
     this.desk.ledger.remember(kind, [{ ...seen, complaint: { line, message } }])
   }
 }

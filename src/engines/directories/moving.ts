@@ -3,6 +3,7 @@ import { whyNot } from '../../core/keeping.ts'
 import type { Item, Kind, Texts } from '../../core/kind.ts'
 import type { Change } from '../../core/store.ts'
 import { bringBack } from './astray.ts'
+import { repair } from './damage.ts'
 import { type Desk, isWaiting } from './desk.ts'
 import { entriesIn, formOf, nameOf, reader } from './reading.ts'
 import { syncFolder } from './root.ts'
@@ -79,6 +80,7 @@ export function amend<T extends Item>(
   if (Object.keys(texts).length > 0) {
     if (!held()) throw lost()
     bringBack(desk, kind, item)
+    repair(desk, kind, item)
     const undo = putTexts(root, kind, { directory, name }, texts, known)
     // Somebody may have taken the item over while it was written: then it is as if it had not been.
     if (!held()) {

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, type Stats } from 'node:fs'
+import { readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../core/disk.ts'
 import { readBytes as readRegularBytes } from '../../core/files.ts'
@@ -7,7 +7,7 @@ import type { Fields } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
 import { LONGEST_NAME } from './hands.ts'
 import { problemFor, unless } from './problems.ts'
-import { QUIETLY } from './root.ts'
+import { statsAt } from './root.ts'
 
 /** A text of a megabyte is a mistake; and what is read is kept in memory. */
 const LARGEST = 1024 * 1024
@@ -70,7 +70,7 @@ export function readDirectory(
   const form = formOf(kind)
   const named = form.named(name)
   if ('message' in named) return named
-  const stats = lstatSync(path, QUIETLY)
+  const stats = statsAt(path)
   if (!stats) return undefined
   if (stats.isSymbolicLink()) return { line: 1, message: 'is a symbolic link, not a directory' }
   if (!stats.isDirectory()) return { line: 1, message: 'is not a directory' }
@@ -79,16 +79,40 @@ export function readDirectory(
   const entries = entriesIn(path)
   const file = fileOf(kind, name, form.definition)
   const text = entries && readText(join(path, file))
+  const isThere = (entries && text !== undefined) || statsAt(path)?.isDirectory() === true
   // Taken away by somebody while it was read.
-  if (!entries || (text === undefined && !lstatSync(path, QUIETLY))) return undefined
+  if (!isThere) return undefined
+  if (!entries) return { line: 1, message: 'cannot be read: EACCES' }
   if (text === undefined) return { line: 1, message: `has no ${file}` }
   if (typeof text !== 'string') return { line: text.line, message: `${file} ${text.message}` }
   const read = form.read(text, name)
   if ('message' in read) return inFile(file, read)
+  return foundIn(kind, path, name, read, stats, entries)
+}
+
+/** The same by a definition that was kept, where that in the directory cannot be read. */
+export function readByKept(kind: Kind, path: string, name: string, kept: string): Found | undefined {
+  const read = formOf(kind).read(kept, name)
+  const stats = statsAt(path)
+  if ('message' in read || !stats?.isDirectory()) return undefined
+  return foundIn(kind, path, name, read, stats, entriesIn(path) ?? [])
+}
+
+function foundIn(
+  kind: Kind,
+  path: string,
+  name: string,
+  said: { readonly fields: Fields; readonly remark?: Complaint | undefined },
+  stats: Stats,
+  entries: readonly Entry[],
+): Found | undefined {
+  const form = formOf(kind)
+  const named = form.named(name)
+  if ('message' in named) return undefined
   const evidence = form.evidence(named.id, entries, reader(path))
-  const fields = { ...named.fields, ...read.fields, ...evidence.fields }
-  const written = entries.find(entry => entry.name === file)?.written ?? stats.mtimeMs
-  const remark = remarkOf(file, read)
+  const fields = { ...named.fields, ...said.fields, ...evidence.fields }
+  const written = entries.find(entry => entry.name === fileOf(kind, name, form.definition))?.written ?? 0
+  const remark = remarkOf(fileOf(kind, name, form.definition), said)
   return { id: named.id, name, fields, remark, evidence, entries, stats, written }
 }
 
@@ -108,11 +132,12 @@ function inFile(file: string, { line, message }: Complaint): Complaint {
   return { line, message: `${file}: ${message}` }
 }
 
-/** The files right in a directory; undefined where it is gone, be it while they are looked at. */
+/** The files right in a directory; undefined where it is gone, be it while they are looked at, or closed to us. */
 export function entriesIn(path: string): Entry[] | undefined {
   for (let attempt = 1; ; attempt++) {
-    const names = unless(['ENOENT', 'ENOTDIR'], path, () => readdirSync(path))
-    const seen = names?.map(name => ({ name, stats: lstatSync(join(path, name), QUIETLY) }))
+    const seen = unless(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM'], path, () =>
+      readdirSync(path).map(name => ({ name, stats: statsAt(join(path, name)) })),
+    )
     // A name that is no UTF-8 cannot be asked for, however often one tries.
     const missed = seen?.some(({ name, stats }) => !stats && !name.includes('\uFFFD'))
     if (missed && attempt < 100) continue

@@ -1,13 +1,13 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pause } from '../../core/clock.ts'
 import type { Note } from '../../core/event.ts'
-import { makeNewFolder, moveEntry, removeFolder } from '../../core/file-entries.ts'
+import { makeNewFolder, moveEntry, removeFolder, removeTree } from '../../core/file-entries.ts'
 import { readRegular, refuseOtherThanFolder, removeFile, writeNew } from '../../core/files.ts'
 import { Problem } from '../../core/problem.ts'
 import { type Lease, leaseText, overwriteLease, type ReadLease, readLease } from './lease.ts'
 import { guarded, unless } from './problems.ts'
-import { QUIETLY, type Root, syncFolder } from './root.ts'
+import { type Root, statsAt, syncFolder } from './root.ts'
 
 /** One file in the folder of an item: the lease of a claim, or what became of it. */
 export interface Mark {
@@ -24,6 +24,7 @@ export interface Added extends Note {
 /** How long somebody who looks for a lease waits for another who is about to put it back. */
 const PATIENCE_MS = 250
 const LARGEST_NOTE = 8 * 1024 * 1024
+const DEFINITION = 'definition'
 
 /**
  * What we know of an item beside its directory: one folder for each, named
@@ -57,7 +58,7 @@ export class Records {
   }
 
   isReserved(id: string): boolean {
-    return lstatSync(this.root.own('tasks', id), QUIETLY) !== undefined
+    return statsAt(this.root.own('tasks', id)) !== undefined
   }
 
   /** Every claim there was, the last one at the end. */
@@ -89,7 +90,7 @@ export class Records {
   }
 
   has(id: string, mark: Mark): boolean {
-    return lstatSync(this.path(id, mark), QUIETLY) !== undefined
+    return statsAt(this.path(id, mark)) !== undefined
   }
 
   /** Makes a lease with a token that no claim had; `least` is the lowest it may have. Older leases end as given back. */
@@ -133,7 +134,7 @@ export class Records {
     const path = this.path(id, { what: 'lease', token })
     return patiently(() => {
       const written = overwriteLease(path, change)
-      return written && lstatSync(path, QUIETLY)?.ino === written.ino ? written.lease : undefined
+      return written && statsAt(path)?.ino === written.ino ? written.lease : undefined
     })
   }
 
@@ -146,6 +147,28 @@ export class Records {
     syncFolder(this.folder(id))
   }
 
+  /** Keeps the text that defines an item as it was when it was claimed; a text that is the same is not written again. */
+  keepDefinition(id: string, text: string): void {
+    const path = join(this.folder(id), DEFINITION)
+    const made = unless(['EEXIST'], path, () => (writeNew(path, text), true))
+    if (made || this.definition(id) === text) return
+    const draft = this.root.draft()
+    guarded(path, () => {
+      try {
+        writeNew(draft, text)
+        if (statsAt(path)?.isDirectory()) removeTree(path)
+        moveEntry(draft, path)
+      } finally {
+        removeFile(draft)
+      }
+    })
+  }
+
+  /** The text that `keepDefinition` kept; undefined where there is none. */
+  definition(id: string): string | undefined {
+    return this.read(id, DEFINITION)
+  }
+
   noteAdded(id: string, { by, at, why, identity }: Added): void {
     const path = join(this.folder(id), 'added')
     guarded(path, () => writeNew(path, JSON.stringify({ by, at, why, identity, seal: this.seal?.() })))
@@ -153,13 +176,23 @@ export class Records {
 
   added(id: string): Added | undefined {
     try {
-      const path = join(this.folder(id), 'added')
-      const text = guarded(path, () => readRegular(path, LARGEST_NOTE, 'anyone'))
+      const text = this.read(id, 'added')
       return text === undefined ? undefined : (JSON.parse(text) as Added)
     } catch (error) {
-      if (error instanceof Problem && error.code !== 'untrusted') throw error
-      // Its writer was killed over it, and nobody was told that the item was added; or it is none of ours.
+      if (error instanceof Problem) throw error
+      // Its writer was killed over it, and nobody was told that the item was added.
       return undefined
+    }
+  }
+
+  /** A file in the folder of an item; what is none of ours is as if it were not there. */
+  private read(id: string, name: string): string | undefined {
+    try {
+      const path = join(this.folder(id), name)
+      return guarded(path, () => readRegular(path, LARGEST_NOTE, 'anyone'))
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'untrusted') return undefined
+      throw error
     }
   }
 

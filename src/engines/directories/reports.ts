@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { moveEntry } from '../../core/file-entries.ts'
 import { readRegular, removeFile } from '../../core/files.ts'
 import type { Texts } from '../../core/kind.ts'
@@ -6,7 +6,7 @@ import type { Fields } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
 import { isGone, thisProcess, type Worker } from '../../core/process.ts'
 import { guarded, unless } from './problems.ts'
-import { QUIETLY, type Root, syncFolder } from './root.ts'
+import { type Root, statsAt, syncFolder } from './root.ts'
 import { drafted } from './writing.ts'
 
 /** How a claim is to end: written down before it is decided, so that whoever comes after a killed process can finish it. */
@@ -56,9 +56,10 @@ export class Reports {
     return this.readAt(this.path(key))
   }
 
-  remove(key: Pick<Report, 'id' | 'token' | 'to'>): void {
+  /** False where another process was faster. */
+  remove(key: Pick<Report, 'id' | 'token' | 'to'>): boolean {
     const path = this.path(key)
-    guarded(path, () => removeFile(path))
+    return guarded(path, () => removeFile(path))
   }
 
   all(): Report[] {
@@ -70,7 +71,7 @@ export class Reports {
   /** Those whose writer is gone. */
   abandoned(): Report[] {
     return this.all().filter(report => {
-      const stats = lstatSync(this.path(report), QUIETLY)
+      const stats = statsAt(this.path(report))
       return stats !== undefined && isGone(report.worker, stats.mtimeMs)
     })
   }

@@ -1,14 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { removeTree } from '../../core/file-entries.ts'
 import type { Kind } from '../../core/kind.ts'
-import { Problem } from '../../core/problem.ts'
-import { isGone } from '../../core/process.ts'
+import { Problem, type ProblemCode } from '../../core/problem.ts'
+import { isGone, parseWorker } from '../../core/process.ts'
 import type { Recovered } from '../../core/store.ts'
 import { type Desk, isActive, isWaiting } from './desk.ts'
 import type { InHand } from './hands.ts'
 import { rollForward } from './leaving.ts'
 import { unless } from './problems.ts'
 import { entriesIn, formOf, reader } from './reading.ts'
+import { statsAt } from './root.ts'
 import { removeFlags } from './writing.ts'
 
 /** Finishes or undoes what processes that are gone have left half done. Every command does, before it looks. */
@@ -16,8 +17,8 @@ export function rescue(desk: Desk, kind: Kind, id?: string): Recovered[] {
   const done: Recovered[] = []
   for (const report of desk.reports.abandoned()) {
     if (id !== undefined && report.id !== id) continue
-    const item = tolerating(() => rollForward(desk, kind, report))
-    if (item)
+    const ended = tolerating(() => rollForward(desk, kind, report))
+    if (ended?.item && ended.isOurs)
       done.push({
         id: report.id,
         from: report.from,
@@ -34,15 +35,24 @@ export function rescue(desk: Desk, kind: Kind, id?: string): Recovered[] {
   return done
 }
 
-/** What is in the way of one is told by `recover` and `doctor`, and keeps nobody from anything else. */
+/** What is in the way of one, or what another process has finished first, keeps nobody from anything else. */
 export function tolerating<T>(work: () => T): T | undefined {
   try {
     return work()
   } catch (error) {
-    if (error instanceof Problem && ['move_refused', 'changed_meanwhile'].includes(error.code)) return undefined
+    if (error instanceof Problem && TOLERATED.has(error.code)) return undefined
     throw error
   }
 }
+
+const TOLERATED: ReadonlySet<ProblemCode> = new Set([
+  'move_refused',
+  'changed_meanwhile',
+  'lease_lost',
+  'not_found',
+  'untrusted',
+  'store_read_only',
+])
 
 /** Puts a directory back that a process held when it was stopped. If that was about to claim it, nobody was told. */
 function giveBack(desk: Desk, kind: Kind, id: string, hand: InHand): Recovered | undefined {
@@ -64,13 +74,17 @@ function giveBack(desk: Desk, kind: Kind, id: string, hand: InHand): Recovered |
   return { id, from: origin, to: origin, what: `${what} was stopped half-way: put back` }
 }
 
+/** What waits in `new` for the rest of its batch disturbs nobody, and a batch may be large. */
+const LONGEST_BATCH_MS = 24 * 3_600_000
+
 /** What was being written when its writer was stopped: nobody ever saw it. */
 export function clearAway(desk: Desk): string[] {
   const folder = desk.root.own('new')
   const names = unless(['ENOENT'], folder, () => readdirSync(folder)) ?? []
   const left = names.filter(name => {
-    const [, pid, start, boot] = /~(\d+)\.([^.]+)\.([^.]+)\.\d+$/.exec(name) ?? []
-    return pid === undefined || isGone({ pid: Number(pid), start: start!, boot: boot! }, Date.now())
+    const worker = parseWorker(name.slice(name.lastIndexOf('~') + 1))
+    const stats = worker && statsAt(desk.root.own('new', name))
+    return worker === undefined || (stats !== undefined && isGone(worker, stats.ctimeMs, LONGEST_BATCH_MS))
   })
   for (const name of left) removeTree(desk.root.own('new', name))
   return left

@@ -6,11 +6,14 @@ import { makeNamedFolder, makeNewFolder, syncFolder as syncEntries } from '../..
 import { makeFolder, refuseOtherThanFolder, writeOnce } from '../../core/files.ts'
 import type { Kind } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
+import { renderWorker, thisProcess } from '../../core/process.ts'
 import { guarded, unless } from './problems.ts'
 
 /** The folders of our own, beside those of the statuses. */
 export type Own = 'tasks' | 'private' | 'new' | 'reports'
 const OWN: readonly Own[] = ['tasks', 'private', 'new', 'reports']
+
+let drafts = 0
 
 /** The folder of a queue: one folder for each status, and `.punchlist` with what only we know. */
 export class Root {
@@ -42,6 +45,11 @@ export class Root {
     return join(this.top, '.punchlist', folder, ...names)
   }
 
+  /** A path in `new` that nobody else uses. */
+  draft(): string {
+    return this.own('new', `text~${renderWorker(thisProcess())}.${++drafts}`)
+  }
+
   /** Whether this can be the name of the directory of the item with this id. */
   isNameOf(id: string, name: string): boolean {
     const named = this.kind.directory!.named(name)
@@ -63,7 +71,7 @@ export class Root {
   /** What the file system says of a status's folder; undefined where it is not there. Refuses one that leads elsewhere. */
   folder(status: string): Stats | undefined {
     const path = this.status(status)
-    const stats = lstatSync(path, QUIETLY)
+    const stats = statsAt(path)
     if (!stats) return undefined
     if (stats.isSymbolicLink()) return this.followed(path)
     if (stats.isDirectory()) return stats
@@ -74,7 +82,8 @@ export class Root {
 
   /** Makes every folder there has to be. */
   make(): void {
-    if (this.made) return
+    // A folder of ours that was removed meanwhile is made again; not the whole queue, with the tasks that were in it.
+    if (this.made && (!existsSync(this.top) || OWN.every(folder => existsSync(this.own(folder))))) return
     if (!existsSync(this.top)) this.makeTop()
     this.refuseOutside()
     for (const status of this.kind.directory!.folders) this.makeOne(this.status(status))
@@ -97,8 +106,8 @@ export class Root {
   /** The folders that lie on another file system than the rest. */
   elsewhere(): string[] {
     const paths = [...this.statuses.map(status => this.status(status)), this.own('private')]
-    const devices = paths.map(path => [path, lstatSync(path, QUIETLY)?.dev] as const)
-    const own = devices.at(-1)![1] ?? lstatSync(this.top, QUIETLY)?.dev
+    const devices = paths.map(path => [path, statsAt(path)?.dev] as const)
+    const own = devices.at(-1)![1] ?? statsAt(this.top)?.dev
     return devices.filter(([, device]) => device !== undefined && device !== own).map(([path]) => path)
   }
 
@@ -139,7 +148,7 @@ export class Root {
   }
 
   private makeOne(path: string): void {
-    if (lstatSync(path, QUIETLY)?.isDirectory()) return
+    if (statsAt(path)?.isDirectory()) return
     const fresh = unless(['EEXIST'], path, () => (makeNewFolder(path), true))
     if (!fresh && lstatSync(path).isSymbolicLink()) this.followed(path)
   }
@@ -149,4 +158,10 @@ export function syncFolder(folder: string): void {
   guarded(folder, () => syncEntries(folder))
 }
 
-export const QUIETLY = { throwIfNoEntry: false } as const
+/** What lies under a name; undefined where nothing does, or where one of these codes says that it cannot be told. */
+export function statsAt(path: string, codes: readonly string[] = []): Stats | undefined {
+  // Node throws ENOTDIR all the same: a file may have taken the place of a folder.
+  return unless(['ENOTDIR', ...codes], path, () => lstatSync(path, QUIETLY))
+}
+
+const QUIETLY = { throwIfNoEntry: false } as const

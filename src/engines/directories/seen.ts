@@ -1,10 +1,10 @@
-import { lstatSync, type Stats } from 'node:fs'
+import { type Stats } from 'node:fs'
 import { join } from 'node:path'
 import type { Complaint, Kind } from '../../core/kind.ts'
 import type { Ledger, Seen } from '../../core/ledger.ts'
 import type { Desk } from './desk.ts'
 import { fileOf, formOf } from './reading.ts'
-import { QUIETLY, type Root } from './root.ts'
+import { type Root, statsAt } from './root.ts'
 
 /** Under this name, instead of a folder's, the directories of items are remembered: they keep it wherever they are moved. */
 export const TASKS = 'tasks'
@@ -71,8 +71,9 @@ export function isChanged({ ledger, root }: Pick<Desk, 'ledger' | 'root'>, kind:
 }
 
 function timesOf(kind: Kind, path: string, name: string): { changed: number; written: number } | undefined {
-  const directory = lstatSync(path, QUIETLY)
+  const directory = statsAt(path)
   if (!directory?.isDirectory()) return undefined
-  const file = lstatSync(join(path, fileOf(kind, name, formOf(kind).definition)), QUIETLY)
+  const definition = join(path, fileOf(kind, name, formOf(kind).definition))
+  const file = statsAt(definition, ['EACCES', 'EPERM'])
   return { changed: directory.mtimeMs, written: file?.mtimeMs ?? 0 }
 }

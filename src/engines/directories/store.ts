@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, watch } from 'node:fs'
+import { readdirSync, watch } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { sinceBoot, thisBoot } from '../../core/clock.ts'
 import type { Event, Note } from '../../core/event.ts'
@@ -18,6 +18,7 @@ import type {
   Kept,
   Query,
   Recovered,
+  Recovery,
   Removed,
   Store,
   Unreadable,
@@ -25,20 +26,21 @@ import type {
 import { add } from './adding.ts'
 import { lyingIn } from './astray.ts'
 import { Claims } from './claiming.ts'
-import { type Desk, deskOf, isActive, type Seals } from './desk.ts'
+import { damageIn, keptDefinition } from './damage.ts'
+import { type Desk, deskOf, isActive, isWaiting, type Seals } from './desk.ts'
 import { impliedFlags } from './implied.ts'
 import { isLapsed, msLeft } from './lease.ts'
-import { leave } from './leaving.ts'
+import { leave, linkParts } from './leaving.ts'
 import { load } from './loading.ts'
 import { Looker } from './look.ts'
 import { amend, moveIdle } from './moving.ts'
-import { guarded } from './problems.ts'
-import { entriesIn, formOf, nameOf, readBytes, reader, textOf } from './reading.ts'
+import { guarded, unless } from './problems.ts'
+import { entriesIn, fileOf, formOf, nameOf, readBytes, reader, textOf } from './reading.ts'
 import { faults, recover } from './recovering.ts'
-import { clearAway } from './rescuing.ts'
-import { QUIETLY, Root } from './root.ts'
+import { clearAway, tolerating } from './rescuing.ts'
+import { Root, statsAt } from './root.ts'
 import { remarks } from './seen.ts'
-import { asText } from './writing.ts'
+import { asText, isData } from './writing.ts'
 
 export interface DirectoryStoreOptions extends Seals {
   /** The folder of the queue. */
@@ -122,11 +124,9 @@ export class DirectoryStore implements Store {
     const times = ids.flatMap(id => {
       const [item] = this.desk.ledger.find(kind, { where: { id } })
       const path = item && this.pathOf(kind, item)
-      const stats = path === undefined ? undefined : lstatSync(path, QUIETLY)
+      const stats = path === undefined ? undefined : statsAt(path)
       if (!path || !stats) return []
-      const files = guarded(path, () => readdirSync(path)).map(
-        name => lstatSync(join(path, name), QUIETLY)?.mtimeMs ?? 0,
-      )
+      const files = (entriesIn(path) ?? []).map(({ written }) => written)
       return [[id, new Date(Math.max(stats.mtimeMs, ...files)).toISOString()] as const]
     })
     return new Map(times)
@@ -138,7 +138,7 @@ export class DirectoryStore implements Store {
     return root.statuses.flatMap(status =>
       ledger
         .complaints(status)
-        .filter(({ name }) => !this.isItem(kind, status, name))
+        .filter(({ name, item }) => item !== null || !this.isItem(kind, status, name))
         .map(({ name, complaint }) => ({
           file: relative(this.root, root.status(status, name)),
           ...(complaint ?? { line: 1, message: `is no ${kind.name}` }),
@@ -225,7 +225,12 @@ export class DirectoryStore implements Store {
 
   async renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T> {
     this.claims.settle(this.kind)
-    const { ledger, records } = this.desk
+    const { ledger, records, root } = this.desk
+    // The records of claims were removed: what was seen of them is written down again.
+    if (root.isThere && !records.isReserved(id)) {
+      root.make()
+      this.looker.lookOnce(kind, id)
+    }
     const renewed = records.renew(id, token, lease => ({ ...lease, boot: thisBoot(), until: sinceBoot() + leaseMs }))
     if (renewed) {
       const held = ledger.together(() => {
@@ -249,7 +254,8 @@ export class DirectoryStore implements Store {
       if (!read || isLapsed(read.lease)) return true
       // Renewed by somebody whose ledger is another.
       const left = msLeft(read.lease)
-      ledger.together(() => left !== undefined && ledger.renew(kind, id, token, left), true)
+      // Its owner may have reported since: then it has no lease any more.
+      if (left !== undefined) tolerating(() => ledger.together(() => ledger.renew(kind, id, token, left), true))
       return false
     })
   }
@@ -287,14 +293,17 @@ export class DirectoryStore implements Store {
     return { count: items.length, to: items.length > 0 ? relative(this.root, trash) : null }
   }
 
-  async recover(kind: Kind, note: Note, id?: string): Promise<Recovered[]> {
+  async recover(kind: Kind, note: Note, only: Recovery = {}): Promise<Recovered[]> {
     this.claims.settle(this.kind)
     if (!this.desk.root.isThere) return []
     this.desk.root.make()
-    const done = recover(this.desk, kind, note, id)
+    const done = recover(this.desk, kind, note, only)
     this.looker.look(kind, this.desk.root.statuses)
-    done.push(...recover(this.desk, kind, note, id))
-    clearAway(this.desk)
+    done.push(...recover(this.desk, kind, note, only))
+    if (only.id === undefined) {
+      linkParts(this.desk, kind)
+      clearAway(this.desk)
+    }
     return done
   }
 
@@ -377,21 +386,32 @@ export class DirectoryStore implements Store {
   private textsOf(kind: Kind, item: Item, all: boolean): Texts | undefined {
     const name = nameOf(kind, item)
     const path = this.pathOf(kind, item)
-    if (!lstatSync(path, QUIETLY)) return undefined
+    const { definition } = formOf(kind)
+    const kept = isWaiting(kind, item.status) || !damageIn(kind, path, name) ? undefined : this.keptOf(kind, item, name)
+    if (kept === undefined && !statsAt(path)) return undefined
     const implied = new Set(impliedFlags(kind, { ...item }).map(flag => flag.name))
     const files = all
       ? filesBelow(path).filter(file => !implied.has(file))
-      : guarded(path, () => readdirSync(path)).filter(file => file.endsWith('.md'))
-    const texts = files.toSorted().flatMap(file => {
+      : (entriesIn(path) ?? []).map(entry => entry.name).filter(file => file.endsWith('.md'))
+    const own = fileOf(kind, name, definition)
+    const texts: (readonly [string, string])[] = files.toSorted().flatMap(file => {
+      if (file === own && kept !== undefined) return []
       const bytes = readBytes(join(path, file))
       if (bytes === undefined) return []
-      if (!('message' in bytes)) return [[textOf(kind, name, file), asText(bytes)] as const]
-      if (!all) return []
+      const text = 'message' in bytes ? undefined : asText(bytes)
+      // Bytes that are no text are none of the texts that a report is decided on.
+      if (text !== undefined && (all || !isData(text))) return [[textOf(kind, name, file), text] as const]
+      if (!all || !('message' in bytes)) return []
       throw new Problem('unreadable_file', `${join(path, file)} ${bytes.message}`, 'Move it away and try again.', {
         file,
       })
     })
+    if (kept !== undefined) texts.push([definition, kept])
     return Object.fromEntries(texts)
+  }
+
+  private keptOf(kind: Kind, { id }: Item, name: string): string | undefined {
+    return keptDefinition(this.desk.records, kind, id, name)
   }
 }
 
@@ -399,7 +419,9 @@ const LOOK_MS = 1000
 
 /** The regular files in a directory and below, with slashes; links lead elsewhere and are none. */
 function filesBelow(path: string, before = ''): string[] {
-  return readdirSync(join(path, before), { withFileTypes: true }).flatMap(entry => {
+  const folder = join(path, before)
+  const entries = unless(['ENOENT', 'ENOTDIR'], folder, () => readdirSync(folder, { withFileTypes: true })) ?? []
+  return entries.flatMap(entry => {
     const name = `${before}${entry.name}`
     return entry.isDirectory() ? filesBelow(path, `${name}/`) : entry.isFile() ? [name] : []
   })

@@ -1,21 +1,16 @@
-import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { changedUnderHand, codeOf, LINKLESS } from '../../core/disk.ts'
 import { linkFile, moveEntry } from '../../core/file-entries.ts'
 import { makeFolder, refuseOtherThanFolder, removeFile, writeDurably, writeNew } from '../../core/files.ts'
 import type { Kind, Texts } from '../../core/kind.ts'
 import { Problem } from '../../core/problem.ts'
-import { thisProcess } from '../../core/process.ts'
 import { guarded, problemFor, unless } from './problems.ts'
 import { fileOf, readText } from './reading.ts'
-import { QUIETLY, type Root } from './root.ts'
-
-let count = 0
+import { type Root, statsAt } from './root.ts'
 
 /** Writes a file under a name that nobody else uses, all of it on disk, and gives back its path: it is then put where it belongs. */
 export function drafted(root: Root, bytes: string | Buffer): string {
-  const { pid, start, boot } = thisProcess()
-  const path = root.own('new', `text~${pid}.${start}.${boot}.${++count}`)
+  const path = root.draft()
   guarded(path, () => writeDurably(path, bytes))
   return path
 }
@@ -26,9 +21,9 @@ export function touchFlag(directory: string, name: string): void {
   unless(['EEXIST'], path, () => writeNew(path, ''))
 }
 
-/** Takes away empty files that told of a claim. */
-export function removeFlags(directory: string, names: readonly string[]): void {
-  for (const name of names) guarded(join(directory, name), () => removeFile(join(directory, name)))
+/** Takes away empty files that told of a claim, and says how many it took. */
+export function removeFlags(directory: string, names: readonly string[]): number {
+  return names.filter(name => guarded(join(directory, name), () => removeFile(join(directory, name)))).length
 }
 
 /** Whether there is a flag of the same meaning, from whatever time. */
@@ -73,11 +68,13 @@ function putOne(
   known: string | null | undefined,
   undo: (() => void)[],
 ) {
-  const there = readText(path)
+  const found = readText(path)
+  // Nothing that a text of ours was decided on: a folder, say, or bytes that are no text.
+  if (typeof found === 'object') undo.push(setAside(path))
+  const there = typeof found === 'object' ? undefined : found
   if (there === content) return
   const isNew = known === null || there === undefined
-  const changed = known === undefined ? typeof there === 'object' : (there ?? null) !== known
-  if (changed) throw changedUnderHand(path)
+  if (typeof found !== 'object' && known !== undefined && (there ?? null) !== known) throw changedUnderHand(path)
   const draft = drafted(root, content)
   try {
     if (isNew) placeNew(draft, path)
@@ -88,7 +85,19 @@ function putOne(
   } finally {
     guarded(draft, () => removeFile(draft))
   }
-  undo.push(() => void (isNew ? removeFile(path) : putOne(root, path, there as string, undefined, [])))
+  undo.push(() => void (isNew ? removeFile(path) : putOne(root, path, there, undefined, [])))
+}
+
+/** Gives what lies under a name another one beside it, and gives back how to undo that. An empty file is overwritten by the next one. */
+export function setAside(path: string): () => void {
+  const stats = statsAt(path)
+  if (!stats || (stats.isFile() && stats.size === 0)) return () => undefined
+  for (let number = 1; ; number++) {
+    const aside = `${path}.damaged${number === 1 ? '' : `_${number}`}`
+    if (statsAt(aside)) continue
+    guarded(path, () => moveEntry(path, aside))
+    return () => guarded(path, () => moveEntry(aside, path))
+  }
 }
 
 /** Only if nobody has the name. */
@@ -97,7 +106,7 @@ function placeNew(draft: string, path: string): void {
     linkFile(draft, path)
   } catch (error) {
     // Some file systems have no links; there a name that is free is taken by renaming.
-    if (!LINKLESS.has(codeOf(error)) || lstatSync(path, QUIETLY)) throw error
+    if (!LINKLESS.has(codeOf(error)) || statsAt(path)) throw error
     moveEntry(draft, path)
   }
 }
@@ -122,6 +131,11 @@ export function asText(bytes: Buffer): string {
   const whole =
     !text.startsWith(DATA) && !bytes.includes(0) && (!text.includes('\uFFFD') || Buffer.from(text).equals(bytes))
   return whole ? text : `${DATA}${bytes.toString('base64')}`
+}
+
+/** Whether a text stands for bytes that are none. */
+export function isData(text: string): boolean {
+  return text.startsWith(DATA)
 }
 
 function bytesOf(text: string): string | Buffer {

@@ -10,6 +10,7 @@ import type {
   Kept,
   Query,
   Recovered,
+  Recovery,
   Removed,
   Store,
   Unreadable,
@@ -107,8 +108,8 @@ export class Shelves implements Store {
     return await (await this.keeping(kind)).takeAll(kind, query, claim, note)
   }
 
-  async recover(kind: Kind, note: Note, id?: string): Promise<Recovered[]> {
-    return await (await this.keeping(kind)).recover(kind, note, id)
+  async recover(kind: Kind, note: Note, only?: Recovery): Promise<Recovered[]> {
+    return await (await this.keeping(kind)).recover(kind, note, only)
   }
 
   async take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined> {
