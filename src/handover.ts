@@ -7,7 +7,7 @@ import { qualified } from './backlog/names.ts'
 import type { Todo } from './backlog/record.ts'
 import { described, line } from './core/input.ts'
 import { type Caller, operation } from './core/operation.ts'
-import { Problem } from './core/problem.ts'
+import { PROBLEMS, Problem } from './core/problem.ts'
 import { task } from './queue/kind.ts'
 import { locate } from './queue/locating.ts'
 import * as queue from './queue/operations.ts'
@@ -94,7 +94,14 @@ export async function settle(caller: Caller, id: string): Promise<void> {
 /** The same for all that are held by tasks: whoever completed one may have been killed before its todo was resolved. */
 export async function settleAll(caller: Caller): Promise<void> {
   const held = await caller.store.find(todo, { status: ['in_progress'] })
-  for (const { owner } of held) if (owner?.startsWith('req_')) await settle(caller, owner)
+  for (const { owner } of held) {
+    if (owner?.startsWith('req_')) await settle(caller, owner).catch(unlessAboutOne)
+  }
+}
+
+/** A todo that cannot be written, its file damaged say, keeps no other from being resolved. */
+function unlessAboutOne(error: unknown): void {
+  if (!(error instanceof Problem) || PROBLEMS[error.code].retry) throw error
 }
 
 async function resolved(caller: Caller, from: Todo, { id, status, owner, verifiedAt }: Task): Promise<void> {

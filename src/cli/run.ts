@@ -10,7 +10,7 @@ import { StoreDoor } from '../open.ts'
 import { agentMaker } from '../runner/agents/agents.ts'
 import { refuseMissing } from '../runner/agents/missing.ts'
 import { Diary } from '../runner/diary.ts'
-import { underWay } from '../runner/earlier.ts'
+import { underWay, workersAlone } from '../runner/earlier.ts'
 import { Guard } from '../runner/guard.ts'
 import { Logbook } from '../runner/logbook.ts'
 import { Rest } from '../runner/marked.ts'
@@ -95,7 +95,8 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   const names = Array.from({ length: workers }, (_, n) => `${name}-${n + 1}`)
   // On a server, a name that was given may be another machine's, too.
   const alone = fields.name === undefined || !workspace.store.startsWith('postgres')
-  const over = underWay(state, id, { workers: alone ? names : [], since: now().toISOString().slice(0, 19) })
+  const since = now().toISOString().slice(0, 19)
+  const over = underWay(state, id, { workers: alone ? names : [], names, since })
   const [guard, rest, listening] = [new Guard(), new Rest(), onSignals(stop)]
   try {
     const counts = await drain(
@@ -122,7 +123,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
       },
       { names, mode, name },
     )
-    const summary = await logbook.summary(names)
+    const summary = await logbook.summary(workersAlone(state, id, names))
     // Not where it could not go on: it may have been unable to give its tasks back, and the next one does.
     over()
     await progress.end()

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { UNTOUCHED } from '../continuation/judging.ts'
 import { remember } from '../continuation/keeping.ts'
 import type { Caller } from '../core/operation.ts'
@@ -5,6 +6,7 @@ import { runWards, type WardResult, wardLine } from '../core/wards.ts'
 import { ERROR_REPORT, readErrorReport } from '../queue/error-report.ts'
 import { task } from '../queue/kind.ts'
 import { locate } from '../queue/locating.ts'
+import { directoryName } from '../queue/names.ts'
 import type { Task } from '../queue/record.ts'
 import type { Verified } from '../queue/verified.ts'
 import { noteWardFailed } from '../queue/verifying.ts'
@@ -84,6 +86,7 @@ async function worked(work: Attempt, late: AbortSignal): Promise<Result> {
   let invocation = work.first
   for (let repairs = 0; ; ) {
     const ended = late.aborted ? tooLate(work) : await callAgent(work, invocation, late)
+    const damage = await enduring(run.signal, () => restoreDamaged(run, claimed))
     const now = await enduring(run.signal, () => locate(run.caller, claimed.id))
     // A report keeps the claim's token, although the lease ends with it; giving back takes a new one.
     const isOurs = now.token === claimed.token
@@ -98,6 +101,7 @@ async function worked(work: Attempt, late: AbortSignal): Promise<Result> {
     // Whoever has called it done is held to the wards, as one that says so to us is.
     const isClaimed = await enduring(run.signal, () => isCalledDone(run.caller, now))
     if (ended && !isClaimed) return { what: 'failed', ...ended }
+    if (damage && !isClaimed) return { what: 'failed', ...damage }
     if (isOverBudget(work) && !isClaimed) return { what: 'failed', ...overBudget(work) }
     const left = isClaimed ? undefined : await enduring(run.signal, () => planLeft(work))
     if (left && left.what !== 'open') return left
@@ -137,6 +141,18 @@ async function isCalledDone({ store }: Caller, { id, startedAt, finishedAt }: Ta
 async function reportOn({ store }: Caller, { id, status }: Task): Promise<string> {
   const texts = status === 'error' ? (await store.texts(task, [id])).get(id) : undefined
   return readErrorReport(texts?.[ERROR_REPORT] ?? '').what.trim() || `reported as ${status}`
+}
+
+/** Restores a task that its agent has made unreadable, and says what was wrong. */
+async function restoreDamaged({ caller }: Run, claimed: Task): Promise<Failed | undefined> {
+  const { store, by, now } = caller
+  const [own] = await store.find(task, { where: { id: claimed.id }, limit: 1 })
+  const name = directoryName(claimed)
+  const unreadable = own?.token === claimed.token ? await store.unreadable(task, {}) : []
+  if (!unreadable.some(({ file }) => basename(file) === name)) return undefined
+  const restored = await store.recover(task, { by, at: now().toISOString() }, { id: claimed.id })
+  const damaged = restored.find(({ damage }) => damage !== undefined)
+  return damaged && { type: 'damaged', text: `the task was damaged while its agent worked: ${damaged.what}` }
 }
 
 /** Runs the wards where the agent worked; they end when the run does, or the claim. */

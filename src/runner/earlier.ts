@@ -1,6 +1,7 @@
-import { returnTask, unlessReported } from '../queue/claiming.ts'
+import { returnTask } from '../queue/claiming.ts'
 import { task } from '../queue/kind.ts'
 import { entriesOf } from './diary.ts'
+import { unlessItsOwn } from './enduring.ts'
 import { isGoingOn, LARGEST_SIGN, thisRunner } from './going-on.ts'
 import type { Run } from './run.ts'
 import type { RunState } from './state.ts'
@@ -9,6 +10,8 @@ import type { RunState } from './state.ts'
 interface Sign {
   /** The names of its workers, where nobody else can have them: what is claimed in them is its own. */
   readonly workers: readonly string[]
+  /** The names of its workers in any case: the logs in these names are its own to close. */
+  readonly names: readonly string[]
   /** To the second: a flag tells no more. */
   readonly since: string
 }
@@ -30,8 +33,9 @@ export async function settleEarlier({ caller, state, logbook }: Run): Promise<vo
     return sign ? [{ name, ...sign, dead: !isGoingOn(state, name) }] : []
   })
   const atWork = new Set(all.flatMap(({ dead, workers }) => (dead ? [] : workers)))
+  // What is wrong with one of them keeps no run from the others.
   const giveBack = async (id: string, token: number) =>
-    await returnTask(caller, id, token, 'the run that had it was killed').catch(unlessReported)
+    await returnTask(caller, id, token, 'the run that had it was killed').catch(unlessItsOwn)
   for (const { name, workers, since } of all.filter(({ dead }) => dead)) {
     for (const [id, token] of claimsLeftBy(state, name)) await giveBack(id, token)
     // It may have been killed between a claim and the account of it.
@@ -45,7 +49,15 @@ export async function settleEarlier({ caller, state, logbook }: Run): Promise<vo
 
 function signOf(state: RunState, name: string): Sign | undefined {
   const sign = state.sealed(LARGEST_SIGN, 'open', name) as Partial<Sign> | undefined
-  return sign && { workers: sign.workers ?? [], since: sign.since ?? '' }
+  const names = sign?.names ?? sign?.workers ?? []
+  return sign && { workers: sign.workers ?? [], names, since: sign.since ?? '' }
+}
+
+/** The workers of this run whose names no other run here has that is under way. */
+export function workersAlone(state: RunState, run: string, workers: readonly string[]): string[] {
+  const others = state.names('open').filter(name => name !== run && isGoingOn(state, name))
+  const taken = new Set(others.flatMap(name => signOf(state, name)?.names ?? []))
+  return workers.filter(worker => !taken.has(worker))
 }
 
 function claimsLeftBy(state: RunState, name: string): Map<string, number> {

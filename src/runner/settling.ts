@@ -5,6 +5,7 @@ import type { Task } from '../queue/record.ts'
 import { completeTask, failTask } from '../queue/reporting.ts'
 import type { Failed, Result } from './attempt.ts'
 import type { Outcome } from './diary.ts'
+import { unlessItsOwn } from './enduring.ts'
 import type { Memory } from './memory.ts'
 import type { Run } from './run.ts'
 
@@ -49,7 +50,8 @@ async function completed(
     // A part was added at the last moment; or the task is somebody else's by now.
     return error.code === 'move_refused' ? await returned(run, { id, token }, error.message) : 'lost'
   }
-  await settle(caller, id)
+  // The task is completed, whatever is wrong with the todo that it was made of.
+  await settle(caller, id).catch(unlessItsOwn)
   return 'completed'
 }
 

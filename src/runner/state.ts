@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path'
+import { problemFor } from '../core/disk.ts'
 import {
   appendFile,
   makeFolder,
@@ -45,7 +46,7 @@ export class RunState {
   /** Makes a folder in it; refuses one that leads elsewhere. */
   make(...names: readonly string[]): string {
     const path = this.path(...names)
-    if (!this.ready.has(path)) makeFolder(this.root, path)
+    if (!this.ready.has(path)) guarded(path, () => makeFolder(this.root, path))
     this.ready.add(path)
     return path
   }
@@ -53,19 +54,19 @@ export class RunState {
   names(...folder: readonly string[]): string[] {
     const path = this.path(...folder)
     this.look(path)
-    return namesIn(path)
+    return guarded(path, () => namesIn(path))
   }
 
   text(most: number, ...names: readonly string[]): string | undefined {
     const path = this.path(...names)
     this.look(dirname(path))
-    return readRegular(path, most)
+    return guarded(path, () => readRegular(path, most))
   }
 
   beginning(bytes: number, ...names: readonly string[]): string | undefined {
     const path = this.path(...names)
     this.look(dirname(path))
-    return readBeginning(path, bytes)
+    return guarded(path, () => readBeginning(path, bytes))
   }
 
   /** What a file holds, if it is ours; undefined where it is not, or there is none. */
@@ -86,28 +87,40 @@ export class RunState {
     if (this.seal === undefined) return
     const path = this.path(...names)
     this.make(...names.slice(0, -1))
-    if (refuseOther(path)?.size && !this.sealed(LARGEST, ...names)) return
-    replaceFile(path, JSON.stringify({ ...value, seal: this.seal }), { drafting: this.folder })
+    if (guarded(path, () => refuseOther(path))?.size && !this.sealed(LARGEST, ...names)) return
+    const text = JSON.stringify({ ...value, seal: this.seal })
+    guarded(path, () => replaceFile(path, text, { drafting: this.folder }))
   }
 
   append(text: string, ...names: readonly string[]): void {
     if (this.seal === undefined) return
     this.make(...names.slice(0, -1))
-    appendFile(this.path(...names), text)
+    const path = this.path(...names)
+    guarded(path, () => appendFile(path, text))
   }
 
   /** Takes a file away that is ours. */
   drop(most: number, ...names: readonly string[]): void {
-    if (this.sealed(most, ...names)) removeFile(this.path(...names))
+    const path = this.path(...names)
+    if (this.sealed(most, ...names)) guarded(path, () => removeFile(path))
   }
 
   private look(folder: string): void {
-    if (!this.ready.has(folder)) refuseLinks(this.root, folder)
+    if (!this.ready.has(folder)) guarded(folder, () => refuseLinks(this.root, folder))
   }
 }
 
 /** More than anything we keep in one file. */
 const LARGEST = 16 * 1024 * 1024
+
+/** What the file system has against it, as something that a person can act on. */
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw problemFor(error, path)
+  }
+}
 
 /** What cannot be read says nothing. */
 function quietly<T>(read: () => T): T | undefined {

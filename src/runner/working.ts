@@ -12,7 +12,7 @@ import { listArrived } from './arrival-list.ts'
 import { type Attempt, attempt, type Failed, type Result } from './attempt.ts'
 import { BUDGET } from './budget.ts'
 import type { Outcome } from './diary.ts'
-import { enduring } from './enduring.ts'
+import { enduring, isItsOwn } from './enduring.ts'
 import { Hold } from './hold.ts'
 import { forget, type Memory, recall, remember } from './memory.ts'
 import { placeFor } from './place.ts'
@@ -95,6 +95,10 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
       if (run.signal.aborted) return ended(await returned(run, claimed, 'the run was stopped'), 'the run was stopped')
     }
   } catch (error) {
+    if (isItsOwn(error) && !run.signal.aborted) {
+      // Where not even that can be written down, others get the task when its lease has expired.
+      return await failing({ type: 'hindered', text: error.message }).catch(() => ended('lost', error.message))
+    }
     // Whatever went wrong is none of the task's making: others may have it.
     await returned(run, claimed, 'the run could not go on').catch(() => undefined)
     // Somebody has decided about it, or taken it away, which is none of the other tasks' making.

@@ -28,13 +28,13 @@ test('a task that its agents give back again and again has failed at last, and s
   expect(readFileSync(join(here.cwd, 'calls'), 'utf8')).toBe('call\ncall\ncall\n')
 })
 
-test('a task that somebody takes away while its agent works is lost, and the others are done', async () => {
+test('a task whose directory is removed while its agent works fails with a report, and the others are done', async () => {
   const here = runHere('[ "$PUNCHLIST_TASK" = req_0001 ] && rm -r "$PUNCHLIST_TASK_DIR"; echo done')
   await addTask(here, 'taken away')
   await addTask(here, 'other')
-  const told = await runTelling(here)
+  const told = await runTelling(here, '--max-attempts', '1')
   expect(told.filter(({ what }) => what === 'ended').map(({ task, outcome }) => `${task} ${outcome}`)).toEqual([
-    'req_0001 lost',
+    'req_0001 failed',
     'req_0002 completed',
   ])
 })
@@ -58,6 +58,25 @@ test('an agent that has reported, and takes its time, has reported all the same'
   await addTask(here, 'one')
   const told = await runTelling(here, '--lease', '1s')
   expect(told.find(({ what }) => what === 'ended')).toMatchObject({ outcome: 'completed' })
+})
+
+test('two runs of one name: the first to end leaves the log open that the other still writes', async () => {
+  const here = runHere(
+    `[ "$PUNCHLIST_TASK" = req_0001 ] && {
+      punchlist worklog open "$PUNCHLIST_ACTOR" --role implementation --plan x >/dev/null
+      touch begun; while [ ! -f go ]; do sleep 0.1; done; }; echo done`,
+  )
+  await addTask(here, 'long')
+  const said = ended(begin(here, '--name', 'team'))
+  await appears(here, 'begun')
+  await addTask(here, 'short')
+  expect((await run(here, '--name', 'team')).status).toBe(0)
+  const statuses = async () =>
+    (await answer<{ worklogs: { status: string }[] }>(['worklog', 'list'], here)).worklogs.map(({ status }) => status)
+  expect(await statuses()).toEqual(['active'])
+  writeFileSync(join(here.cwd, 'go'), '')
+  expect((await said).status).toBe(0)
+  expect(await statuses()).toEqual(['completed'])
 })
 
 test('what another completes that has taken a task over is lost for the run that had it', async () => {

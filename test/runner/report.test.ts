@@ -136,7 +136,7 @@ test('a run that was killed says so, and which tasks it was killed over; one tha
     counts: { completed: 1, cut_off: 1 },
     tasks: [{ outcome: 'completed' }, { task: 'req_0002', outcome: 'cut_off', ms: 1000 }],
   })
-  const over2 = underWay(state, 'two', { workers: [], since: '' })
+  const over2 = underWay(state, 'two', { workers: [], names: [], since: '' })
   expect(reportOn(state)).toMatchObject({ how: 'going_on', counts: { completed: 1, going_on: 1 } })
   over2()
   expect(reportOn(state).how).toBe('killed')
