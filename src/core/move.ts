@@ -22,6 +22,11 @@ export interface Move<T extends Item = Item> {
   /** What becomes of the item's texts, given how they stand. */
   readonly texts?: ((texts: Texts) => Texts) | undefined
   /**
+   * For a move that was made already: what its texts record instead of what this one says; undefined where they say the
+   * same.
+   */
+  readonly recorded?: ((texts: Texts) => string | undefined) | undefined
+  /**
    * How the item is taken to stand, without having been read: where it does, and
    * the token is the current one, the move is made at once.
    */
@@ -43,7 +48,11 @@ export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: 
   return await patiently(store, kind, wanted, async item => {
     const before = fieldsOf(item)
     const fields = typeof wanted.fields === 'function' ? wanted.fields(item) : (wanted.fields ?? {})
-    if (item.status === to && brings(before, fields)) return item
+    if (item.status === to && brings(before, fields)) {
+      const recorded = wanted.recorded?.((await store.texts(kind, [id])).get(id) ?? {})
+      if (recorded === undefined) return item
+      throw answeredOtherwise(kind, item, recorded)
+    }
     const after = { ...standing(kind.lifecycle, before, to, fields, at), token: tokenAfter(kind, item, to) }
     const refusal =
       refusalFor(kind.lifecycle, item.status, after) ??
@@ -260,6 +269,18 @@ export function refused(
     `${what} is not a legal move${item.status === to ? `: ${already}` : ''}`,
     legal || `${item.status} is final; ${kind.afterwards ?? 'add a new item for what is left to do'}.`,
     details,
+  )
+}
+
+/** Why a second answer with other words is refused: neither of them may get lost. */
+function answeredOtherwise(kind: Kind, { id, status }: Item, recorded: string): Problem {
+  return new Problem(
+    'move_refused',
+    `${spoken(kind)} ${id} is ${status} already, ${recorded}`,
+    openStatuses(kind.lifecycle).includes(status)
+      ? 'Nothing was written over it. Repeat the same answer, or leave it.'
+      : `Nothing was written over it. ${status} is final; ${kind.afterwards ?? 'add a new item for what is left to do'}.`,
+    { kind: kind.name, id, from: status, to: status, recorded },
   )
 }
 

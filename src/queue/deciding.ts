@@ -1,5 +1,6 @@
 import { requireToken } from '../core/authority.ts'
 import { whyNot } from '../core/keeping.ts'
+import type { Texts } from '../core/kind.ts'
 import { refusalFor } from '../core/lifecycle.ts'
 import { oneLine } from '../core/markdown.ts'
 import { amend, move, refused } from '../core/move.ts'
@@ -8,7 +9,7 @@ import { Problem } from '../core/problem.ts'
 import { acting, namedToken, tokenFor } from './acting.ts'
 import { task } from './kind.ts'
 import { childrenOf, locate } from './locating.ts'
-import { logging } from './logging.ts'
+import { logging, noteInstead } from './logging.ts'
 import { readTaskId } from './names.ts'
 import type { Task } from './record.ts'
 import { stillWaits, waitsFor } from './waiting.ts'
@@ -131,7 +132,9 @@ export async function cancelTask(
   }
   const who = await acting(caller, item, token, reason)
   const texts = logging({ at: who.at, by: who.by, what: 'cancelled', note: reason })
-  return { task: await move(caller.store, task, { id: item.id, known: item, to: 'cancelled', ...who, texts }), parts }
+  const recorded = (kept: Texts) => noteInstead(kept, 'cancelled', reason)
+  const wanted = { id: item.id, known: item, to: 'cancelled', ...who, texts, recorded }
+  return { task: await move(caller.store, task, wanted), parts }
 }
 
 /** What would be refused of a task itself is refused before its parts are cancelled. */

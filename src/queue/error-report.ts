@@ -33,6 +33,17 @@ export function readErrorReport(text: string): {
   }
 }
 
+/** What the newest report of a task says, in words; undefined where a new one says the same. What it leaves out is no difference. */
+export function reportInstead(texts: Texts, report: string): string | undefined {
+  const recorded = readErrorReport(texts[ERROR_REPORT] ?? '')
+  const said = readErrorReport(report)
+  const same = said.type === recorded.type && said.what === recorded.what
+  if (same && (said.tried === null || said.tried === recorded.tried)) return undefined
+  if (texts[ERROR_REPORT] === undefined) return 'without a report'
+  const tried = recorded.tried === null ? '' : `; tried: ${recorded.tried}`
+  return `with another report: ${recorded.type}: ${recorded.what}${tried}`
+}
+
 /**
  * What to keep of a new report: the newest is always `error_report.md`, and the
  * one before goes to the next free number. In the order in which they must be

@@ -1,5 +1,5 @@
 import { oneLine, outline, tidy } from '../core/markdown.ts'
-import { plain } from './plain.ts'
+import { meant, plain } from './plain.ts'
 
 export const EXECUTION_LOG = 'execution_log.md'
 
@@ -26,6 +26,16 @@ export function logged(log: string | undefined, entry: LogEntry): string {
 export function hasEntry(log: string, entry: LogEntry): boolean {
   // Up to the next entry: one without a note is the beginning of one that has one.
   return `\n${log}\n## `.includes(`\n${entryText(entry)}\n## `)
+}
+
+/** The note of the last entry about something; undefined where there is none. */
+export function lastNote(log: string, what: string): string | undefined {
+  const lines = `\n${log}`
+  const entries = outline(lines, 0).headings.filter(({ level }) => level === 2)
+  const last = entries.findLastIndex(({ text }) => text.endsWith(` - ${what}`))
+  if (last === -1) return undefined
+  const text = tidy(lines.slice(entries[last]!.end, entries[last + 1]?.start))
+  return tidy(meant(text.replace(/^\*\*By:\*\*.*$/m, '')))
 }
 
 function entryText({ at, by, what, note }: LogEntry): string {

@@ -5,10 +5,10 @@ import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { acting, namedToken, tokenFor } from './acting.ts'
 import { checkpoint, checkpointName, reply, replyName } from './checkpoints.ts'
-import { errorReport, rotated } from './error-report.ts'
+import { errorReport, reportInstead, rotated } from './error-report.ts'
 import { task } from './kind.ts'
 import { locate } from './locating.ts'
-import { logging } from './logging.ts'
+import { logging, noteInstead } from './logging.ts'
 import { readTaskId } from './names.ts'
 import type { Task } from './record.ts'
 import { VERIFIED, type Verified, verifiedText } from './verified.ts'
@@ -42,7 +42,8 @@ export async function completeTask(
   const log = note === undefined ? undefined : logging({ at: who.at, by: who.by, what: 'completed', note })
   const texts = verified ? (kept: Texts) => ({ ...log?.(kept), [VERIFIED]: verifiedText(verified) }) : log
   const fields = verified ? { verifiedAt: verified.at } : {}
-  return await move(caller.store, task, { id: item.id, known: item, to: 'completed', ...who, fields, texts })
+  const recorded = note === undefined ? undefined : (kept: Texts) => noteInstead(kept, 'completed', note)
+  return await move(caller.store, task, { id: item.id, known: item, to: 'completed', ...who, fields, texts, recorded })
 }
 
 /** Many claimants' work done in one go; what cannot be completed so is reported on its own. */
@@ -81,7 +82,8 @@ export async function failTask(caller: Caller, name: string, failure: Failure): 
   const who = await acting(caller, item, token, `${type}: ${what.split('\n')[0]}`)
   const report = errorReport({ at: who.at, by: who.by, type, what, tried })
   const texts = (kept: Texts) => rotated(kept, report)
-  return await move(caller.store, task, { id: item.id, known: item, to: 'error', ...who, texts })
+  const recorded = (kept: Texts) => reportInstead(kept, report)
+  return await move(caller.store, task, { id: item.id, known: item, to: 'error', ...who, texts, recorded })
 }
 
 export interface Milestone {

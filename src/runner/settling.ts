@@ -47,6 +47,11 @@ async function completed(
     await completeTask(caller, id, token, text, verified)
   } catch (error) {
     if (!(error instanceof Problem) || PROBLEMS[error.code].retry) throw error
+    // The agent, or a script, was faster: what it wrote down stays.
+    if (error.code === 'move_refused' && error.details['from'] === 'completed') {
+      await settle(caller, id)
+      return 'completed'
+    }
     // A part was added at the last moment; or the task is somebody else's by now.
     return error.code === 'move_refused' ? await returned(run, { id, token }, error.message) : 'lost'
   }
