@@ -8,6 +8,7 @@ import type { Todo } from './backlog/record.ts'
 import { described, line } from './core/input.ts'
 import { type Caller, operation } from './core/operation.ts'
 import { PROBLEMS, Problem } from './core/problem.ts'
+import type { Unreadable } from './core/store.ts'
 import { task } from './queue/kind.ts'
 import { locate } from './queue/locating.ts'
 import * as queue from './queue/operations.ts'
@@ -68,8 +69,7 @@ export const queueComplete: typeof queue.queueComplete = {
   ...queue.queueComplete,
   async run(caller, input) {
     const answer = await queue.queueComplete.run(caller, input)
-    for (const { id } of answer.tasks ?? [answer.task]) await settle(caller, id)
-    return answer
+    return { ...answer, ...(await settleWhatCan(caller, answer.tasks ?? [answer.task])) }
   },
 }
 
@@ -78,9 +78,25 @@ export const queueCancel: typeof queue.queueCancel = {
   ...queue.queueCancel,
   async run(caller, input) {
     const answer = await queue.queueCancel.run(caller, input)
-    for (const id of [answer.task.id, ...answer.parts]) await settle(caller, id)
-    return answer
+    return { ...answer, ...(await settleWhatCan(caller, [answer.task, ...answer.parts.map(id => ({ id }))])) }
   },
+}
+
+/** The tasks have ended whatever becomes of their todos: one that cannot be written is a warning. */
+async function settleWhatCan(
+  caller: Caller,
+  tasks: readonly { readonly id: string }[],
+): Promise<{ readonly warnings?: readonly Unreadable[] }> {
+  const warnings: Unreadable[] = []
+  for (const { id } of tasks) {
+    try {
+      await settle(caller, id)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      warnings.push({ file: caller.work, line: 1, message: `the todo of ${id} is as it was: ${error.message}` })
+    }
+  }
+  return warnings.length > 0 ? { warnings } : {}
 }
 
 /** Brings the todo that a task was made of up to what became of the task. */

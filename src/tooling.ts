@@ -1,6 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
-import { type Caller, checked, type Operation } from './core/operation.ts'
+import { type Caller, carryOut, checked, type Operation } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import { allWithoutInvisible, withoutInvisible } from './core/text.ts'
 
@@ -85,7 +85,7 @@ export function toolOf(op: Operation, caller: Caller, inTurn: InTurn): Tool {
   const definition = definitionOf(op)
   const execute = async (sent: unknown) => {
     const input = checked((op.toolInput ?? op.input)(), withoutNulls(definition.inputSchema, sent))
-    return allWithoutInvisible((await inTurn(() => op.run(caller, input))) as Readonly<Record<string, unknown>>)
+    return allWithoutInvisible((await inTurn(() => carryOut(op, caller, input))) as Readonly<Record<string, unknown>>)
   }
   const answer = async (sent: unknown) => {
     try {

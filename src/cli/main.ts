@@ -1,4 +1,4 @@
-import { checked, type Operation, writesWith } from '../core/operation.ts'
+import { carryOut as answerOf, checked, type Operation, writesWith } from '../core/operation.ts'
 import { PROBLEMS, Problem } from '../core/problem.ts'
 import { harmless, harmlessLine, jsonText } from '../core/text.ts'
 import { StoreDoor } from '../open.ts'
@@ -78,7 +78,7 @@ async function carryOut(op: Operation, argv: readonly string[], around: Surround
     if (follow && op.follow) {
       for await (const answer of op.follow(caller, input, terminal.interrupted)) await tell(answer)
     } else {
-      await tell(await op.run(caller, input))
+      await tell(await answerOf(op, caller, input))
     }
     return 0
   } finally {

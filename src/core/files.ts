@@ -126,11 +126,14 @@ export function readUpTo(descriptor: number, most: number): Buffer {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
-/** Makes a file; one that is there is left as it is, and reported as EEXIST. */
+/** Makes a file with all of its text, or none; one that is there is left as it is, and reported as EEXIST. */
 export function writeNew(path: string, content: string | Buffer, mode = 0o600): void {
   const descriptor = openPlain(path, O_WRONLY | O_CREAT | O_EXCL, mode)
   try {
     writeAll(descriptor, content)
+  } catch (error) {
+    removeRefused(path)
+    throw error
   } finally {
     closeSync(descriptor)
   }
@@ -144,14 +147,19 @@ export function writeDurably(path: string, content: string | Buffer, mode?: numb
     writeAll(descriptor, content)
     fsyncSync(descriptor)
   } catch (error) {
-    try {
-      unlinkSync(path)
-    } catch {
-      // The disk that refused the text refuses this as well.
-    }
+    removeRefused(path)
     throw error
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** Takes away a file whose text was refused. */
+function removeRefused(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // The disk that refused the text refuses this as well.
   }
 }
 

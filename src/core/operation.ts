@@ -3,7 +3,7 @@ import type { Authority } from './authority.ts'
 import type { CompletionMode } from './completion.ts'
 import type { Kind } from './kind.ts'
 import { Problem } from './problem.ts'
-import type { Store } from './store.ts'
+import type { Store, Unreadable } from './store.ts'
 import type { Ward } from './wards.ts'
 
 /** Where an operation takes place. Filled in by the door from the environment: a model never supplies its own scope. */
@@ -161,7 +161,18 @@ export function writesWith(op: Operation, input: unknown): boolean {
 
 /** Checks an input and carries the operation out. Everything wrong with the input is named at once. */
 export async function perform<I, O>(op: Operation<I, O>, caller: Caller, input: unknown): Promise<O> {
-  return await op.run(caller, checked(op.input(), input) as I)
+  return await carryOut(op, caller, checked(op.input(), input) as I)
+}
+
+/** Carries an operation out, and adds what the store warns of to the `warnings` of the answer. */
+export async function carryOut<I, O>(op: Operation<I, O>, caller: Caller, input: I): Promise<O> {
+  const answer = await op.run(caller, input)
+  // The plan is in no files: its commands start hundreds of times a day and ask for nothing more.
+  if (op.command.startsWith('plan ')) return answer
+  const warned = await caller.store.warnings()
+  if (warned.length === 0) return answer
+  const { warnings = [] } = answer as { warnings?: readonly Unreadable[] }
+  return { ...answer, warnings: [...warnings, ...warned] }
 }
 
 export function checked<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {

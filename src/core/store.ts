@@ -132,6 +132,11 @@ export interface Store {
   unreadable(kind: Kind, where: Readonly<Record<string, string>>): Promise<Unreadable[]>
   /** What is odd in the files of these items, or of all that are open: they are read as items all the same. */
   remarks(kind: Kind, ids?: readonly string[]): Promise<Unreadable[]>
+  /**
+   * What was done although it could not be written down everywhere, or is in the way of nothing but itself: everything
+   * since this was last asked. An engine that writes everything at once has nothing to say.
+   */
+  warnings(): Promise<Unreadable[]>
   /** How many matching items stand in each status; a status without items is absent. */
   count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>>
   /**

@@ -1,5 +1,5 @@
 import { type McpRequestContext, McpServer, type McpServerFactory } from '@modelcontextprotocol/server'
-import { type Caller, checked, type Operation, writesWith } from '../core/operation.ts'
+import { type Caller, carryOut, checked, type Operation, writesWith } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { allWithoutInvisible, harmlessLine } from '../core/text.ts'
 import { type Definition, definitionOf, type JsonSchema, told } from '../tooling.ts'
@@ -54,7 +54,7 @@ export function serverFactory({ tools, callerFor, version }: ServerOptions): Mcp
         try {
           const input = checked((op.toolInput ?? op.input)(), sent)
           const caller = await callerFor(writesWith(op, input), context, { meta: mcpReq._meta, sent })
-          const answer = allWithoutInvisible((await op.run(caller, input)) as Record<string, unknown>)
+          const answer = allWithoutInvisible((await carryOut(op, caller, input)) as Record<string, unknown>)
           const texts = [JSON.stringify(answer), ...caller.warnings().map(text => harmlessLine(`warning: ${text}`))]
           return { content: texts.map(text => ({ type: 'text', text })), structuredContent: answer }
         } catch (error) {

@@ -85,7 +85,8 @@ describe.each(ENGINES)('a second answer about a task, on %s', (_engine, environm
     await typist.claim('w1', '2')
     await typist.run('fail', '2', ...FAILED)
     const completed = 'task req_0001 is completed already, with another note: one'
-    const failed = 'task req_0002 is error already, with another report: build: the compiler crashes; tried: an older one'
+    const failed =
+      'task req_0002 is error already, with another report: build: the compiler crashes; tried: an older one'
 
     const client = new Client({ name: 'test', version: '1' })
     const env = { PATH: process.env['PATH'] ?? '', HOME: HOME(), USER: 'tester', ...everywhere.env }

@@ -9,10 +9,18 @@ const { queue } = list
 process.stdout.write('[]\n')
 for await (const line of createInterface({ input: process.stdin })) {
   const [verb, count, parent] = line.split(' ')
-  const ids = verb === 'claim' ? await claimed() : await added(Number(count), parent)
+  const ids =
+    verb === 'claim' ? await claimed() : verb === 'key' ? await keyed(count!) : await added(Number(count), parent)
   process.stdout.write(`${JSON.stringify(ids)}\n`)
 }
 await list.close()
+
+async function keyed(key: string): Promise<string[]> {
+  const { task } = await queue.add({
+    items: [{ title: `Keyed ${key}`, description: 'Any.', expect: 'It is done.', key }],
+  })
+  return [task.id]
+}
 
 async function added(count: number, parent?: string): Promise<string[]> {
   const ids: string[] = []

@@ -5,15 +5,21 @@ import { everywhere, HOME } from './cli.ts'
 
 const RIVAL = join(import.meta.dirname, 'queue-rival.ts')
 
-/** Eight processes at one queue, each named, that do what they are told at the same moment. */
+/** Processes at one queue, eight of them by default, each named, that do what they are told at the same moment. */
 export class Rivals {
-  readonly names = Array.from({ length: 8 }, (_, n) => `w${n + 1}`)
+  readonly names: readonly string[]
   private readonly running: { child: ChildProcess; lines: AsyncIterator<string> }[]
 
-  constructor(cwd: string) {
+  /** Several folders: workspaces that share the queue, taken in turn. */
+  constructor(folders: string | readonly string[], count = 8) {
+    const roots = [folders].flat()
+    this.names = Array.from({ length: count }, (_, n) => `w${n + 1}`)
     const env = { PATH: process.env['PATH'] ?? '', HOME: HOME(), ...everywhere.env }
-    this.running = this.names.map(name => {
-      const child = spawn(process.execPath, [RIVAL, cwd, name], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+    this.running = this.names.map((name, n) => {
+      const child = spawn(process.execPath, [RIVAL, roots[n % roots.length]!, name], {
+        env,
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
       return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() }
     })
   }
@@ -24,7 +30,7 @@ export class Rivals {
     return this
   }
 
-  /** `add COUNT [PARENT]`, or `claim` until nothing is left: the ids that each of them got. */
+  /** `add COUNT [PARENT]`, `key KEY` to add under one key, or `claim` until nothing is left: the ids that each of them got. */
   async all(command: string): Promise<string[][]> {
     for (const { child } of this.running) child.stdin!.write(`${command}\n`)
     return await this.answers()

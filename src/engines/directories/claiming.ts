@@ -119,13 +119,9 @@ export class Claims {
     const busy = this.isBusy()
     this.last = sinceBoot()
     if (busy) return this.later(kind, made)
-    try {
-      return desk.ledger.together(() => follow(desk, kind, made), true) as T | undefined
-    } catch (error) {
-      const again = desk.hands.take(to, held.name)
-      if (again) undo(desk, kind, { ...again, origin: item.status }, item, token)
-      throw error
-    }
+    const told = () => desk.ledger.together(() => follow(desk, kind, made), true) as T | undefined
+    const path = desk.root.status(to, held.name)
+    return desk.warnings.unlessHindered(path, 'claimed; the index does not say so yet', told, () => standing(made) as T)
   }
 
   private takeUp<T extends Item>(kind: Kind<T>, item: T, named: boolean): Held | undefined {
@@ -143,14 +139,18 @@ export class Claims {
 
   /** How the item stands now, which is told when there are more of them, or nothing else is done for a moment. */
   private later<T extends Item>(kind: Kind<T>, made: Made): T {
-    const { item, token, claim } = made
-    const { owner, leaseMs, fields } = claim
     if (this.untold.push(made) === 1) this.first = this.last
     this.timer ??= setTimeout(() => this.settleAnyway(kind), TOLD_WITHIN_MS)
     if (this.untold.length >= TOLD_AT_ONCE || this.last - this.first > TOLD_WITHIN_MS) this.settle(kind)
-    const leaseUntil = leaseMs === undefined ? null : new Date(Date.now() + leaseMs).toISOString()
-    return { ...item, ...fields, owner, token, leaseUntil, revision: item.revision + 1 } as unknown as T
+    return standing(made) as T
   }
+}
+
+/** How an item stands that was claimed, as far as its claimant has to know. */
+function standing({ item, token, claim }: Made): Item {
+  const { owner, leaseMs, fields } = claim
+  const leaseUntil = leaseMs === undefined ? null : new Date(Date.now() + leaseMs).toISOString()
+  return { ...item, ...fields, owner, token, leaseUntil, revision: item.revision + 1 }
 }
 
 /** Nobody was told of the claim: it did not happen. */

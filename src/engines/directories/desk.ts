@@ -1,11 +1,14 @@
 import type { Kind } from '../../core/kind.ts'
 import type { Ledger } from '../../core/ledger.ts'
 import { phaseOf } from '../../core/lifecycle.ts'
+import { Batches } from './batches.ts'
 import { Hands } from './hands.ts'
+import { Keys } from './keys.ts'
 import { Records } from './records.ts'
 import { Reports } from './reports.ts'
 import type { Root } from './root.ts'
 import { SealedTexts } from './sealed-texts.ts'
+import { Warnings } from './warnings.ts'
 
 /** Everything that those who work on one queue have at hand. */
 export interface Desk {
@@ -15,6 +18,9 @@ export interface Desk {
   readonly records: Records
   readonly reports: Reports
   readonly sealedTexts: SealedTexts
+  readonly keys: Keys
+  readonly batches: Batches
+  readonly warnings: Warnings
 }
 
 /** What shows that this user has written something. */
@@ -33,6 +39,9 @@ export function deskOf(root: Root, ledger: Ledger, { seal, queueSeal }: Seals = 
     records: new Records(root, seal),
     reports: new Reports(root, queueSeal),
     sealedTexts: new SealedTexts(root, queueSeal),
+    keys: new Keys(root, queueSeal),
+    batches: new Batches(root, queueSeal),
+    warnings: new Warnings(),
   }
 }
 

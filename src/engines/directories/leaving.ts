@@ -40,27 +40,79 @@ export function endClaim<T extends Item>(desk: Desk, kind: Kind<T>, item: T, cha
   const { id } = item
   const to = String(change.fields['status'])
   if (isEnding(desk, kind, id)) throw whyNot(kind, item, { id })
-  const token = change.token ?? desk.records.current(id)?.token ?? adopt(desk, kind, item, note)
+  const name = nameOf(kind, item)
+  if (isTaken(desk, name, item.status, to)) throw inTheWay(name, item.status, to)
+  const own = change.token ?? desk.records.current(id)?.token
+  const token = own ?? adopt(desk, kind, item, note)
   const lapsed = change.lapsed === true
-  if (lapsed) refuseWhileHeld(desk, kind, item, token)
-  const report = desk.reports.write({
+  const wanted = {
     ...note,
     id,
-    name: nameOf(kind, item),
+    name,
     token,
     from: item.status,
     to,
     fields: change.fields,
     texts: change.texts ?? {},
     lapsed,
-  })
-  const decided = decide(desk, report)
-  if (!decided) {
-    desk.reports.remove(report)
-    throw lost(kind, item, token)
   }
-  if (resumeIfRenewed(desk, report) || resumeIfWaiting(desk, kind, report)) throw whyNot(kind, item, { id })
-  return { item: finish(desk, kind, report).item, isOurs: decided === 'by us' }
+  let report: Report | undefined
+  let isOurs: boolean
+  try {
+    if (lapsed) refuseWhileHeld(desk, kind, item, token)
+    report = desk.reports.write(wanted)
+    const by = decided(desk, report)
+    if (!by) throw lost(kind, item, token)
+    isOurs = by === 'by us'
+  } catch (error) {
+    takeBack(desk, report, own === undefined ? { id, token } : undefined)
+    throw error
+  }
+  const path = desk.root.status(item.status, name)
+  try {
+    if (resumeIfRenewed(desk, report) || resumeIfWaiting(desk, kind, report)) throw whyNot(kind, item, { id })
+    return { item: finish(desk, kind, report).item, isOurs }
+  } catch (error) {
+    // The claim goes on, or what it is about is gone.
+    if (!(error instanceof Problem) || ['changed_meanwhile', 'lease_lost', 'not_found'].includes(error.code))
+      throw error
+    desk.warnings.add(path, `${id} is ${to}; the next command brings its directory there: ${error.message}`)
+    const after = { ...item, ...change.fields, status: to, leaseUntil: null, revision: item.revision + 1 }
+    return { item: { ...after, token: token + (isWaiting(kind, to) ? 1 : 0) }, isOurs }
+  }
+}
+
+/** Whether something else lies where a directory is to go. It may have been moved there by another program. */
+function isTaken({ root }: Desk, name: string, from: string, to: string): boolean {
+  const there = statsAt(root.status(to, name))
+  return there !== undefined && (!there.isDirectory() || statsAt(root.status(from, name)) !== undefined)
+}
+
+interface Adopted {
+  readonly id: string
+  readonly token: number
+}
+
+/** Whether the claim ended as the report says. What failed after that does not change it. */
+function decided(desk: Desk, report: Report): 'by us' | 'before' | undefined {
+  const { id, token, to } = report
+  try {
+    return decide(desk, report)
+  } catch (error) {
+    if (!(error instanceof Problem) || !desk.records.has(id, { what: to, token })) throw error
+    desk.warnings.add(desk.root.own('tasks', id), `${id} is ${to}; that may not survive a power cut: ${error.message}`)
+    return 'by us'
+  }
+}
+
+/** Nothing was decided: there is no report of ours, and no lease that was made for it. */
+function takeBack({ reports, records }: Desk, report: Report | undefined, adopted: Adopted | undefined): void {
+  try {
+    if (report) reports.remove(report)
+    if (adopted) records.undo(adopted.id, adopted.token)
+  } catch {
+    // A report of which nothing was decided is passed over, and a lease that was made for it has run out.
+  }
 }
 
 /** Whether somebody has decided how the claim ends and is not done with it yet. Anyone may help, as often as they like. */
@@ -162,7 +214,7 @@ function finish<T extends Item>(desk: Desk, kind: Kind<T>, report: Report): Ende
   try {
     if (got !== 'there') restoreDefinition(desk, kind, directory, { id, name })
     desk.sealedTexts.keep(kind, id, report.texts)
-    putTexts(root, kind, { directory, name }, report.texts)
+    putTexts(root, kind, { directory, name }, report.texts).keep()
     setFlags(kind, directory, report)
     if (got !== 'there') {
       syncFolder(directory)

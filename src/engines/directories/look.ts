@@ -77,6 +77,9 @@ export class Looker {
     const name = row && nameOf(kind, row)
     const changed = row && isChanged(this.desk, kind, name!, row.status)
     if (!row || changed === undefined) return void this.look(kind, this.desk.root.statuses)
+    // Decided by a process that was hindered, or killed, before it moved the directory.
+    if (this.isLeaving(kind, row.status, id) && !this.asData && rescue(this.desk, kind, id).length > 0)
+      return void this.look(kind, this.desk.root.statuses)
     if (changed || (isActive(kind, row.status) && !this.isHeldAsKnown(row)))
       this.desk.ledger.together(() => this.refresh(kind, row.status, name!), true)
     this.linkArrived(kind)
@@ -301,7 +304,13 @@ export class Looker {
   private isLeaving(kind: Kind, status: string, id: string): boolean {
     const last = isActive(kind, status) ? this.desk.records.of(id).at(-1) : undefined
     if (!last || last.what === 'lease') return false
-    return this.desk.reports.read({ id, token: last.token, to: last.what }) !== undefined
+    try {
+      return this.desk.reports.read({ id, token: last.token, to: last.what }) !== undefined
+    } catch (error) {
+      // One that cannot be read is there all the same; `rescue` names it.
+      if (!(error instanceof Problem)) throw error
+      return true
+    }
   }
 
   /** How an item stands: by where its directory lies, what is in it, and what we know of its claims. */

@@ -34,9 +34,16 @@ export class Numbering {
     }
   }
 
-  /** Gives back what was given, as nothing was made of it. */
-  takeBack(): void {
-    for (const id of this.given.splice(0)) this.desk.records.giveUp(id)
+  /** Gives back what was given, or only one of it, as nothing was made of it. */
+  takeBack(only?: string): void {
+    const ids = only === undefined ? this.given.splice(0) : this.given.splice(this.given.indexOf(only), 1)
+    for (const id of ids) {
+      try {
+        this.desk.records.giveUp(id)
+      } catch {
+        // A number that nobody gets. Why nothing was made of it is what the caller has to know.
+      }
+    }
   }
 
   /** By list, the highest number of a directory that others made among what is finished: that is not looked at otherwise. */

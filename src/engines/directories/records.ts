@@ -57,6 +57,15 @@ export class Records {
     unless(['ENOENT', 'ENOTEMPTY'], path, () => removeFolder(path))
   }
 
+  /** The same with everything that is known of its claims. */
+  discard(id: string): void {
+    try {
+      removeTree(this.folder(id))
+    } catch {
+      // An id that nobody gets. Why its item was not made is what the caller has to know.
+    }
+  }
+
   isReserved(id: string): boolean {
     return statsAt(this.root.own('tasks', id)) !== undefined
   }
@@ -99,7 +108,12 @@ export class Records {
     if (marks.length === 0 && !this.isReserved(id)) this.reserve(id)
     let token = Math.max(least, 1 + (marks.at(-1)?.token ?? 0))
     while (!this.write(id, { what: 'lease', token }, lease)) token++
-    for (const mark of marks) if (mark.what === 'lease') this.end(id, mark.token, back)
+    try {
+      for (const mark of marks) if (mark.what === 'lease') this.end(id, mark.token, back)
+    } catch (error) {
+      this.undo(id, token)
+      throw error
+    }
     return token
   }
 

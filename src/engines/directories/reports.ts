@@ -4,7 +4,7 @@ import { readRegular, removeFile } from '../../core/files.ts'
 import type { Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { Problem } from '../../core/problem.ts'
-import { isGone, thisProcess, type Worker } from '../../core/process.ts'
+import { isGone, isThisProcess, thisProcess, type Worker } from '../../core/process.ts'
 import { guarded, unless } from './problems.ts'
 import { type Root, statsAt, syncFolder } from './root.ts'
 import { drafted } from './writing.ts'
@@ -48,7 +48,12 @@ export class Reports {
     } finally {
       guarded(draft, () => removeFile(draft))
     }
-    syncFolder(this.root.own('reports'))
+    try {
+      syncFolder(this.root.own('reports'))
+    } catch (error) {
+      this.remove(whole)
+      throw error
+    }
     return whole
   }
 
@@ -62,17 +67,22 @@ export class Reports {
     return guarded(path, () => removeFile(path))
   }
 
-  all(): Report[] {
+  /** Those whose writer is gone. `unread` gets each that cannot be read, and why: it is in the way of none of the others. */
+  abandoned(unread: (path: string, problem: Problem) => void): Report[] {
     const folder = this.root.own('reports')
     const names = unless(['ENOENT'], folder, () => readdirSync(folder)) ?? []
-    return names.flatMap(name => this.readAt(this.root.own('reports', name)) ?? [])
-  }
-
-  /** Those whose writer is gone. */
-  abandoned(): Report[] {
-    return this.all().filter(report => {
-      const stats = statsAt(this.path(report))
-      return stats !== undefined && isGone(report.worker, stats.mtimeMs)
+    return names.flatMap(name => {
+      const path = this.root.own('reports', name)
+      try {
+        const report = this.readAt(path)
+        const stats = report && statsAt(path)
+        // What this process has written and is not carrying out any more could not be carried out then.
+        return stats && (isThisProcess(report.worker) || isGone(report.worker, stats.mtimeMs)) ? [report] : []
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        unread(path, error)
+        return []
+      }
     })
   }
 
@@ -90,7 +100,8 @@ export class Reports {
     return known && this.root.isNameOf(id, name) && this.path(report) === path
   }
 
-  private path({ id, token, to }: Pick<Report, 'id' | 'token' | 'to'>): string {
+  /** Where a report lies. */
+  path({ id, token, to }: Pick<Report, 'id' | 'token' | 'to'>): string {
     return this.root.own('reports', `${id}~${token}~${to}`)
   }
 }

@@ -4,6 +4,7 @@ import type { Kind } from '../../core/kind.ts'
 import { Problem, type ProblemCode } from '../../core/problem.ts'
 import { isGone, parseWorker } from '../../core/process.ts'
 import type { Recovered } from '../../core/store.ts'
+import { goOn } from './building.ts'
 import { type Desk, isActive, isWaiting } from './desk.ts'
 import type { InHand } from './hands.ts'
 import { rollForward } from './leaving.ts'
@@ -15,9 +16,17 @@ import { removeFlags } from './writing.ts'
 /** Finishes or undoes what processes that are gone have left half done. Every command does, before it looks. */
 export function rescue(desk: Desk, kind: Kind, id?: string): Recovered[] {
   const done: Recovered[] = []
-  for (const report of desk.reports.abandoned()) {
+  for (const batch of desk.batches.abandoned()) {
+    const moved = passingOver(desk, batch.path, () => goOn(desk, batch)) ?? []
+    for (const one of moved) {
+      const what = 'it was added with others, and whoever did was stopped before it was moved here: moved now'
+      done.push({ id: one.id, from: one.status, to: one.status, what })
+    }
+  }
+  const reports = desk.reports.abandoned((path, { message }) => desk.warnings.add(path, message))
+  for (const report of reports) {
     if (id !== undefined && report.id !== id) continue
-    const ended = tolerating(() => rollForward(desk, kind, report))
+    const ended = passingOver(desk, desk.reports.path(report), () => rollForward(desk, kind, report))
     if (ended?.item && ended.isOurs)
       done.push({
         id: report.id,
@@ -29,13 +38,29 @@ export function rescue(desk: Desk, kind: Kind, id?: string): Recovered[] {
   for (const hand of desk.hands.abandoned()) {
     const named = formOf(kind).named(hand.name)
     if ('message' in named || (id !== undefined && named.id !== id)) continue
-    const back = tolerating(() => giveBack(desk, kind, named.id, hand))
+    const back = passingOver(desk, hand.path, () => giveBack(desk, kind, named.id, hand))
     if (back) done.push(back)
   }
   return done
 }
 
-/** What is in the way of one, or what another process has finished first, keeps nobody from anything else. */
+/** What is in the way of one is named in a warning, and keeps nothing else from being done. */
+function passingOver<T>({ warnings }: Desk, path: string, work: () => T): T | undefined {
+  const finish = () => unlessEnded(work)
+  return warnings.unlessHindered(path, 'cannot be finished', finish, () => undefined)
+}
+
+/** What another process has finished first needs no warning. */
+function unlessEnded<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Problem && (error.code === 'lease_lost' || error.code === 'not_found')) return undefined
+    throw error
+  }
+}
+
+/** What is in the way of one, or what another process has finished first, keeps nothing else from being done. */
 export function tolerating<T>(work: () => T): T | undefined {
   try {
     return work()
@@ -81,7 +106,9 @@ const LONGEST_BATCH_MS = 24 * 3_600_000
 export function clearAway(desk: Desk): string[] {
   const folder = desk.root.own('new')
   const names = unless(['ENOENT'], folder, () => readdirSync(folder)) ?? []
+  const waiting = desk.batches.waiting()
   const left = names.filter(name => {
+    if (waiting.has(name)) return false
     const worker = parseWorker(name.slice(name.lastIndexOf('~') + 1))
     const stats = worker && statsAt(desk.root.own('new', name))
     return worker === undefined || (stats !== undefined && isGone(worker, stats.ctimeMs, LONGEST_BATCH_MS))

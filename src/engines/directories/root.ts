@@ -10,8 +10,8 @@ import { renderWorker, thisProcess } from '../../core/process.ts'
 import { guarded, unless } from './problems.ts'
 
 /** The folders of our own, beside those of the statuses. */
-export type Own = 'tasks' | 'private' | 'new' | 'reports'
-const OWN: readonly Own[] = ['tasks', 'private', 'new', 'reports']
+export type Own = 'tasks' | 'private' | 'new' | 'reports' | 'keys' | 'batches'
+const OWN: readonly Own[] = ['tasks', 'private', 'new', 'reports', 'keys', 'batches']
 
 let drafts = 0
 

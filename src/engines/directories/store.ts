@@ -89,7 +89,7 @@ export class DirectoryStore implements Store {
     this.claims.settle(this.kind)
     this.desk.root.make()
     this.looker.look(kind)
-    return add(this.desk, kind, drafts, note)
+    return add(this.desk, this.looker, kind, drafts, note)
   }
 
   async find<T extends Item>(kind: Kind<T>, query: Query): Promise<T[]> {
@@ -181,6 +181,10 @@ export class DirectoryStore implements Store {
     })
   }
 
+  async warnings(): Promise<Unreadable[]> {
+    return this.desk.warnings.take().map(({ path, message }) => ({ file: relative(this.root, path), line: 1, message }))
+  }
+
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
     this.claims.settle(this.kind)
     this.look(kind, query)
@@ -219,13 +223,19 @@ export class DirectoryStore implements Store {
   async takeAll<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T[]> {
     const taken: T[] = []
     const { limit = 1 } = query
-    for (let item; taken.length < limit && (item = await this.take(kind, query, claim, note)); ) taken.push(item)
+    try {
+      for (let item; taken.length < limit && (item = await this.take(kind, query, claim, note)); ) taken.push(item)
+    } catch (error) {
+      // Those that were taken are the caller's, who has to know of them.
+      if (!(error instanceof Problem) || taken.length === 0) throw error
+      this.desk.warnings.add(this.desk.root.top, `no more than ${taken.length} could be claimed: ${error.message}`)
+    }
     return taken
   }
 
   async renew<T extends Item>(kind: Kind<T>, id: string, token: number, leaseMs: number): Promise<T> {
     this.claims.settle(this.kind)
-    const { ledger, records, root } = this.desk
+    const { ledger, records, root, warnings } = this.desk
     // The records of claims were removed: what was seen of them is written down again.
     if (root.isThere && !records.isReserved(id)) {
       root.make()
@@ -233,10 +243,17 @@ export class DirectoryStore implements Store {
     }
     const renewed = records.renew(id, token, lease => ({ ...lease, boot: thisBoot(), until: sinceBoot() + leaseMs }))
     if (renewed) {
-      const held = ledger.together(() => {
-        const [row] = ledger.find(kind, { where: { id } })
-        return row?.token === token && isActive(kind, row.status) ? ledger.renew(kind, id, token, leaseMs) : undefined
-      }, true)
+      const [known] = ledger.find(kind, { where: { id } })
+      const told = () =>
+        ledger.together(() => {
+          const [row] = ledger.find(kind, { where: { id } })
+          return row?.token === token && isActive(kind, row.status) ? ledger.renew(kind, id, token, leaseMs) : undefined
+        }, true)
+      const untold = () => {
+        const leaseUntil = new Date(Date.now() + leaseMs).toISOString()
+        return known?.token === token && isActive(kind, known.status) ? { ...known, leaseUntil } : undefined
+      }
+      const held = warnings.unlessHindered(root.top, `${id} renewed; the index does not say so yet`, told, untold)
       if (held) return held
       this.looker.lookOnce(kind, id)
     }

@@ -38,22 +38,52 @@ export function hasFlagLike(names: readonly string[], flag: string): boolean {
  * somebody else has made it meanwhile, or changed one that was, nothing is
  * written over it. What was written is taken back when a later one cannot be.
  */
-export function putTexts(root: Root, kind: Kind, { directory, name }: Place, texts: Texts, known?: Texts): () => void {
+export function putTexts(root: Root, kind: Kind, { directory, name }: Place, texts: Texts, known?: Texts): Written {
   if (Object.keys(texts).length > 0) refuseOtherThanFolder(directory)
-  const undo: (() => void)[] = []
-  const takeBack = () => {
-    for (const step of undo.toReversed()) step()
-  }
+  const written = new Written()
   try {
     for (const [text, content] of Object.entries(texts)) {
       const file = checked(fileOf(kind, name, text), false)
-      putOne(root, join(directory, file), bytesOf(content), known && (known[text] ?? null), undo)
+      putOne(root, join(directory, file), bytesOf(content), known && (known[text] ?? null), written)
     }
   } catch (error) {
-    takeBack()
+    written.takeBack()
     throw error
   }
-  return takeBack
+  return written
+}
+
+/** What was written into a directory, as long as it can be taken back. */
+export class Written {
+  private readonly steps: (() => unknown)[] = []
+  private readonly old: string[] = []
+
+  /** `old`: where what was there is kept meanwhile. */
+  note(step: () => unknown, old?: string): void {
+    this.steps.push(step)
+    if (old !== undefined) this.old.push(old)
+  }
+
+  /** Each as it was. What cannot be taken back keeps nothing else from it. */
+  takeBack(): void {
+    for (const step of this.steps.splice(0).toReversed()) quietly(step)
+    this.keep()
+  }
+
+  /** It stays. */
+  keep(): void {
+    this.steps.length = 0
+    for (const path of this.old.splice(0)) quietly(() => removeFile(path))
+  }
+}
+
+/** What is left lies in a folder that `recover` clears. */
+function quietly(step: () => unknown): void {
+  try {
+    step()
+  } catch {
+    // The disk that refuses this has refused what came before.
+  }
 }
 
 interface Place {
@@ -66,26 +96,48 @@ function putOne(
   path: string,
   content: string | Buffer,
   known: string | null | undefined,
-  undo: (() => void)[],
+  written: Written,
 ) {
   const found = readText(path)
   // Nothing that a text of ours was decided on: a folder, say, or bytes that are no text.
-  if (typeof found === 'object') undo.push(setAside(path))
+  if (typeof found === 'object') written.note(setAside(path))
   const there = typeof found === 'object' ? undefined : found
   if (there === content) return
   const isNew = known === null || there === undefined
   if (typeof found !== 'object' && known !== undefined && (there ?? null) !== known) throw changedUnderHand(path)
   const draft = drafted(root, content)
+  let old: string | undefined
   try {
     if (isNew) placeNew(draft, path)
-    else moveEntry(draft, path)
+    else {
+      // A full disk has room to give the old text its name back, and none to write it again.
+      old = kept(root, path)
+      moveEntry(draft, path)
+    }
   } catch (error) {
+    if (old !== undefined) written.note(() => undefined, old)
     if (codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOENT') throw changedUnderHand(path)
     throw problemFor(error, path)
   } finally {
-    guarded(draft, () => removeFile(draft))
+    quietly(() => removeFile(draft))
   }
-  undo.push(() => void (isNew ? removeFile(path) : putOne(root, path, there, undefined, [])))
+  written.note(() => {
+    if (isNew) removeFile(path)
+    else if (old === undefined) putOne(root, path, there!, undefined, new Written())
+    else moveEntry(old, path)
+  }, old)
+}
+
+/** A second name for a text that is about to be replaced; undefined where the file system has none. */
+function kept(root: Root, path: string): string | undefined {
+  const old = root.draft()
+  try {
+    linkFile(path, old)
+    return old
+  } catch (error) {
+    if (!LINKLESS.has(codeOf(error))) throw error
+    return undefined
+  }
 }
 
 /** Gives what lies under a name another one beside it, and gives back how to undo that. An empty file is overwritten by the next one. */

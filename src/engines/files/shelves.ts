@@ -92,6 +92,11 @@ export class Shelves implements Store {
     return await this.following(kind, store => store.remarks(kind, ids))
   }
 
+  async warnings(): Promise<Unreadable[]> {
+    const warned = await Promise.all(this.opened.map(store => store.warnings()))
+    return warned.flat()
+  }
+
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
     return await this.reading(kind, store => store.count(kind, query))
   }

@@ -116,6 +116,10 @@ export class FileStore implements Store {
     return this.contents.remarks(kind, ids)
   }
 
+  async warnings(): Promise<Unreadable[]> {
+    return []
+  }
+
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
     this.look(kind, query.where)
     return this.ledger.count(kind, query)

@@ -99,6 +99,10 @@ class PostgresStore implements Store {
     return []
   }
 
+  async warnings(): Promise<Unreadable[]> {
+    return []
+  }
+
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
     const rows = await this.answer(this.statements.count(kind, query))
     return Object.fromEntries(rows.map(row => [String(row['status']), Number(row['n'])]))

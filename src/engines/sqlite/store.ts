@@ -99,6 +99,10 @@ class SqliteStore implements LedgerKeeper {
     return []
   }
 
+  async warnings(): Promise<Unreadable[]> {
+    return []
+  }
+
   async count(kind: Kind, query: Pick<Query, 'where' | 'status'>): Promise<Record<string, number>> {
     return this.rows.count(kind, query)
   }
