@@ -35,7 +35,7 @@ const SETTINGS = {
 const SHARED: Groups = [
   {
     name: 'plan',
-    test: /\/src\/(?:core\/(?:boundary|clock|completion|disk|file-entries|files|id|input|keeping|kind|lifecycle|move|operation|parts|problem|state-file|store|text|words)\.ts|plans\/(?:current-turn|draft|ended-turn|operations|record|turns|work)\.ts|cli\/(?:arguments|bin|main|nearest|scope|show|table|terminal)\.ts|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|hosts\/(?:reading|scoping)\.ts|trust\/(?:queue-folder|root|state|store-file)\.ts|(?:open|operations|workspace)\.ts)|\/valibot\//,
+    test: /\/src\/(?:core\/(?:boundary|clock|completion|disk|file-entries|files|id|input|keeping|kind|lifecycle|move|nearest|operation|parts|problem|state-file|store|text|unknown-fields|words)\.ts|plans\/(?:current-turn|draft|ended-turn|operations|record|turns|work)\.ts|cli\/(?:arguments|bin|main|scope|show|table|terminal)\.ts|engines\/(?:files\/shelves|sqlite\/(?!ledger)[a-z-]+)\.ts|hosts\/(?:reading|scoping)\.ts|trust\/(?:queue-folder|root|state|store-file)\.ts|(?:open|operations|workspace)\.ts)|\/valibot\//,
   },
   SETTINGS,
   { name: 'text', test: /\/src\/core\/(?:markdown\.ts|splices\.ts|yaml\/)/ },

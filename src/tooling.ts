@@ -1,5 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
+import { closedSchema } from './core/closed-schema.ts'
 import { type Caller, carryOut, checked, type Operation } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import { allWithoutInvisible, withoutInvisible } from './core/text.ts'
@@ -11,6 +12,7 @@ export type ObjectSchema = {
   type: 'object'
   properties: Record<string, Record<string, unknown>>
   required: string[]
+  additionalProperties: false
 }
 
 /** An operation as a model is told of it. */
@@ -25,7 +27,7 @@ export function definitionOf(op: Operation): Definition {
   return {
     name: op.name,
     description: op.summary,
-    inputSchema: published((op.toolInput ?? op.input)()) as ObjectSchema,
+    inputSchema: closedSchema(published((op.toolInput ?? op.input)())) as ObjectSchema,
     outputSchema: shortened(published(op.output())) as JsonSchema,
   }
 }
@@ -46,13 +48,15 @@ function published(schema: GenericSchema): JsonSchema {
 const SPELT_OUT = 15
 
 /** Large objects are in nearly every answer of a tool set: spelt out in each, they would be most of what a model reads. */
-function shortened(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(shortened)
+function shortened(schema: unknown, nested = false): unknown {
+  if (Array.isArray(schema)) return schema.map(one => shortened(one, nested))
   if (typeof schema !== 'object' || schema === null) return schema
   const { properties } = schema as { properties?: JsonSchema }
   const names = Object.keys(properties ?? {})
   if (names.length > SPELT_OUT) return { type: 'object', description: names.join(', ') }
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, shortened(value)]))
+  // Of an object within the answer, the fields are told and not which of them are always there: they all are.
+  const told = Object.entries(schema).filter(([key]) => !(nested && key === 'required' && properties))
+  return Object.fromEntries(told.map(([key, value]) => [key, shortened(value, nested || key === 'properties')]))
 }
 
 /** An operation for the tool calls of any SDK. */

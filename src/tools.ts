@@ -12,7 +12,7 @@ export type ToolSetName = (typeof TOOL_SETS)[number]
 
 /**
  * The tools of some sets, on behalf of whoever opened the workspace, in the turn
- * that `list.as(…)` says: a scope that a model sends is ignored. Calls are
+ * that `list.as(…)` says: a scope that a model sends is refused. Calls are
  * carried out one after the other, however many a model makes at once.
  */
 export async function toolsFor(list: Punchlist, sets: readonly ToolSetName[] = ['plan']): Promise<Tool[]> {

@@ -58,10 +58,15 @@ describe('what a model is told', () => {
 })
 
 describe('a call', () => {
-  test('is carried out where the workspace was opened, whatever turn the model sends', async () => {
+  test('is carried out where the workspace was opened: a turn that the model sends is refused by name', async () => {
     const { list, named } = await planTools()
     const scope = { turnId: 'stolen', conversationId: 'stolen' }
-    await named['create_todo']!.execute({ ...scope, items: [{ ...scope, title: 'Write the parser' }] })
+    const stolen = await named['create_todo']!.answer({ ...scope, items: [{ ...scope, title: 'Write the parser' }] })
+    expect(stolen.refused).toBe(true)
+    expect(stolen.text).toMatch(
+      /^bad_input: turnId: .*conversationId: .*items\.0\.turnId: .*items\.0\.conversationId: /,
+    )
+    await named['create_todo']!.execute({ items: [{ title: 'Write the parser' }] })
     expect((await list.plan.list()).items).toMatchObject([{ title: 'Write the parser' }])
     expect((await list.as(scope).plan.list()).items).toEqual([])
   })

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { nearest } from '../core/nearest.ts'
 import type { InputSchema } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { nearest } from './nearest.ts'
 
 /** What every command takes. Values also come from the environment: PUNCHLIST_ROOT, PUNCHLIST_STORE and so on. */
 export const GLOBAL_FLAGS = {

@@ -1,5 +1,5 @@
 import { Problem } from '../core/problem.ts'
-import { conversationNamed, sessionFrom, sessionOfCall } from '../hosts/scoping.ts'
+import { conversationNamed, SCOPE_FIELD, sessionFrom, sessionOfCall } from '../hosts/scoping.ts'
 import { type Call, serverFactory } from '../mcp/server.ts'
 import { StoreDoor } from '../open.ts'
 import { ROOM_NAMES, toolsOf } from '../operations.ts'
@@ -23,6 +23,7 @@ export async function serve(
   const factory = serverFactory({
     tools,
     version: await programVersion(),
+    hostFields: [SCOPE_FIELD],
     callerFor: async (writes, { requestInfo }, call) => {
       const headers = requestInfo?.headers
       const header = (name: string) => headers?.get(`punchlist-${name}`) ?? undefined

@@ -4,6 +4,7 @@ import type { CompletionMode } from './completion.ts'
 import type { Kind } from './kind.ts'
 import { Problem } from './problem.ts'
 import type { Store, Unreadable } from './store.ts'
+import { findUnknownFields } from './unknown-fields.ts'
 import type { Ward } from './wards.ts'
 
 /** Where an operation takes place. Filled in by the door from the environment: a model never supplies its own scope. */
@@ -175,10 +176,13 @@ export async function carryOut<I, O>(op: Operation<I, O>, caller: Caller, input:
   return { ...answer, warnings: [...warnings, ...warned] }
 }
 
+/** Refuses what does not fit, and fields that the schema does not have: one that is misspelt must not be taken for absent. */
 export function checked<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, input)
-  if (result.success) return result.output
-  const wrong = result.issues.map(issue => ({ field: v.getDotPath(issue) ?? '', message: said(issue) }))
+  const unknown = findUnknownFields(schema, input)
+  if (result.success && unknown.length === 0) return result.output
+  const unfit = (result.issues ?? []).map(issue => ({ field: v.getDotPath(issue) ?? '', message: said(issue) }))
+  const wrong = [...unknown, ...unfit]
   const told = wrong.map(({ field, message }) => (field ? `${field}: ${message}` : message))
   throw new Problem(
     'bad_input',

@@ -2,6 +2,9 @@ import { record, text } from './reading.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** The field of an input by which a plugin of ours tells our server which session a call belongs to. */
+export const SCOPE_FIELD = 'punchlist_scope'
+
 /** One call of a tool, as far as the host and not the model speaks in it. */
 export interface HostCall {
   /** What the host adds to every request. */
@@ -27,7 +30,7 @@ export function sessionFrom(env: Environment): string | undefined {
 export function sessionOfCall(env: Environment, { meta, sent }: HostCall): string | undefined {
   const told = record(meta)
   const codex = record(told['x-codex-turn-metadata'])
-  return text(codex['session_id']) ?? text(codex['thread_id']) ?? unsealed(env, text(record(sent)['punchlist_scope']))
+  return text(codex['session_id']) ?? text(codex['thread_id']) ?? unsealed(env, text(record(sent)[SCOPE_FIELD]))
 }
 
 /**

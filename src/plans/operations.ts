@@ -10,7 +10,7 @@ import { type PlanItem, planItem, type Turn } from './record.ts'
 import { openTurn } from './turns.ts'
 import { addItems, blockItem, finishItem, returnItem, startItem, unblockItem, whatRemains } from './work.ts'
 
-const order = () => v.pipe(wholeNumber(1, 1_000_000), v.description('place in the plan, from 1; last if absent'))
+const order = () => v.pipe(wholeNumber(1, 1_000_000), v.description('place, from 1; last if absent'))
 const newItem = () => ({
   title: v.pipe(line(500), v.description('what to do, in one line')),
   context: v.optional(v.pipe(prose(32_768), v.description('what one needs to know'))),
@@ -156,7 +156,7 @@ export const listTodo = operation({
         cancelled: v.number(),
       }),
       more: v.number(),
-      cursor: v.pipe(text(), v.description('send as `after` for the next page')),
+      cursor: v.pipe(text(), v.description('`after` of the next page')),
     }),
   async run(caller, { status, limit = 50, after, all = false }) {
     const of = await currentTurn(caller)
@@ -184,7 +184,7 @@ export const listTodo = operation({
   },
 })
 
-const todoId = () => v.pipe(line(100), v.description('id or number in the list'))
+const todoId = () => v.pipe(line(100), v.description('id or number'))
 const answer = () => ({
   id: v.string(),
   title: v.string(),

@@ -2,6 +2,7 @@ import { newId } from '../core/id.ts'
 import { refusalFor } from '../core/lifecycle.ts'
 import { move, refused } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
+import { refuseUnknownFields } from '../core/unknown-fields.ts'
 import { type PlanItem, type PlanStatus, planItem } from './record.ts'
 import { finishItem } from './work.ts'
 
@@ -45,6 +46,31 @@ export interface TurnTodoRepository {
   countByStatus(turnId: string): Promise<Record<PlanStatus, number>>
 }
 
+const CHANGEABLE = [
+  'title',
+  'context',
+  'completionCriteria',
+  'agentType',
+  'status',
+  'outcome',
+  'createdAt',
+  'startedAt',
+  'completedAt',
+] as const satisfies readonly (keyof TurnTodo)[]
+const NEW_ROW = [
+  'conversationId',
+  'turnId',
+  'title',
+  'context',
+  'completionCriteria',
+  'agentType',
+  'status',
+  'priority',
+  'outcome',
+  'startedAt',
+  'completedAt',
+] as const satisfies readonly (keyof NewTurnTodo)[]
+
 export function turnTodoRepository(caller: Caller): TurnTodoRepository {
   const { store, scope } = caller
   const { conversationId } = scope
@@ -57,6 +83,7 @@ export function turnTodoRepository(caller: Caller): TurnTodoRepository {
     },
 
     async createBatch(todos) {
+      for (const row of todos) refuseUnknownFields(row, NEW_ROW)
       const at = caller.now().toISOString()
       const drafts = todos.map(({ title, status = 'pending', priority, ...fields }) => {
         const id = newId()
@@ -83,7 +110,9 @@ export function turnTodoRepository(caller: Caller): TurnTodoRepository {
       return item && rowOf(item)
     },
 
-    async update(id, { status, ...fields }) {
+    async update(id, updates) {
+      refuseUnknownFields(updates, CHANGEABLE)
+      const { status, ...fields } = updates
       const item = await find(id)
       if (!item) return undefined
       const { turnId } = item

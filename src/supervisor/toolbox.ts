@@ -58,6 +58,7 @@ export function delegateTool(
         task: { type: 'string', description: 'what to do, with everything one needs to know' },
       },
       required: planning ? ['task'] : ['agentType', 'task'],
+      additionalProperties: false,
     }),
     execute: async (input: unknown) => await forTheModel(() => run(input)),
   })

@@ -25,9 +25,9 @@ test('the examples agree with the types of the SDKs, and of this package as it i
   expect(stdout).toBe('')
 })
 
-/** Plans for a turn of its own choice, makes a mistake with each call that can have one, and stops too early. */
+/** Makes a mistake with each call that can have one, and stops too early. */
 const careless: Script = following(
-  { call: 'create_todo', input: { turnId: 'stolen', items: TITLES.map(title => ({ title })) } },
+  { call: 'create_todo', input: { items: TITLES.map(title => ({ title })) } },
   { call: 'complete_todo', input: { todoId: 'another', outcome: 'done' } },
   { call: 'complete_todo', input: { todoId: '1' } },
   completes(1),

@@ -120,11 +120,20 @@ describe('a model that is offered the backlog', () => {
   test('cannot choose its session or whom it acts for, nor take a session away', async () => {
     const cwd = scratch()
     const client = await model(cwd, { PUNCHLIST_ACTOR: 'agent-1', PUNCHLIST_SESSION: 's1' })
-    const scope = { session: 's9', actor: 'root', by: 'root', remove: true }
-    const item = { title: 'a', source: 'review', status: 'ready', ...scope }
-    expect((await answered(client, 'add', { items: [item], ...scope })).todo['session']).toBe('s1')
-    expect((await answered(client, 'claim', { id: '1', ...scope })).todo['assigned_to']).toBe('agent-1')
-    expect(await answered(client, 'sweep', scope)).toMatchObject({ removed: null, interrupted: [{ id: 'review/001' }] })
+    const item = { title: 'a', source: 'review', status: 'ready' }
+    expect((await answered(client, 'add', { items: [item] })).todo['session']).toBe('s1')
+    for (const [field, value] of Object.entries({ session: 's9', actor: 'root', by: 'root', remove: true })) {
+      for (const [verb, input] of [
+        ['add', { items: [item] }],
+        ['claim', { id: '1' }],
+        ['sweep', {}],
+      ] as const) {
+        const other = await call(client, verb, { ...input, [field]: value })
+        expect(other.text, `${verb} ${field}`).toMatch(`bad_input: ${field}: `)
+      }
+    }
+    expect((await answered(client, 'claim', { id: '1' })).todo['assigned_to']).toBe('agent-1')
+    expect(await answered(client, 'sweep', {})).toMatchObject({ removed: null, interrupted: [{ id: 'review/001' }] })
     const shown = await new Typist(cwd).show('work/s1/review/1')
     expect(new Set(shown.history.map(({ by }) => by))).toEqual(new Set(['agent-1']))
     expect((await new Typist(cwd).list('--session', 's9')).todos).toEqual([])

@@ -121,16 +121,21 @@ describe('a model, over stdio', () => {
   test('cannot choose its turn, and cannot set a command to be run', async () => {
     const cwd = scratch()
     const client = await overStdio(cwd, { PUNCHLIST_CONVERSATION: 'c1', PUNCHLIST_TURN: 't1' })
-    const scope = { turnId: 't9', conversationId: 'c9' }
-    await call(client, 'create_todo', {
-      ...scope,
-      items: [{ title: 'A', ...scope, check: 'touch owned', status: 'completed' }],
-    })
+    for (const [field, input] of [
+      ['turnId', { turnId: 't9', items: [{ title: 'A' }] }],
+      ['items.0.conversationId', { items: [{ title: 'A', conversationId: 'c9' }] }],
+      ['items.0.check', { items: [{ title: 'A', check: 'touch owned' }] }],
+      ['items.0.status', { items: [{ title: 'A', status: 'completed' }] }],
+    ] as const) {
+      const stolen = await call(client, 'create_todo', input)
+      expect([stolen.isError, stolen.text], field).toEqual([true, expect.stringContaining(`bad_input: ${field}: `)])
+    }
+    await call(client, 'create_todo', { items: [{ title: 'A' }] })
     const env = { PUNCHLIST_CONVERSATION: 'c1', PUNCHLIST_TURN: 't1' }
     await answer(['plan', 'turn', '--completion', 'verified'], { cwd, env })
     const { items } = await answer<{ items: { id: string; status: string }[] }>(['plan', 'list'], { cwd, env })
     expect(items).toMatchObject([{ title: 'A', status: 'pending' }])
-    const refused = await call(client, 'complete_todo', { todoId: items[0]!.id, outcome: 'x', ...scope })
+    const refused = await call(client, 'complete_todo', { todoId: items[0]!.id, outcome: 'x' })
     expect(refused.isError).toBe(true)
     expect(refused.text).toMatch(/^move_refused: .*checkCommand/)
   })

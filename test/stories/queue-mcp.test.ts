@@ -137,7 +137,9 @@ describe('a model that is offered the queue', () => {
     await typist.claim('agent-1', '1')
     const worker = { PUNCHLIST_ACTOR: 'agent-1', PUNCHLIST_TASK: 'req_0001', PUNCHLIST_TOKEN: '1' }
     const client = await model(cwd, worker)
-    await answered(client, 'checkpoint', { id: '1', summary: 'half', by: 'root', actor: 'root' })
+    const other = await call(client, 'checkpoint', { id: '1', summary: 'half', by: 'root', actor: 'root' })
+    expect(other.text).toMatch(/^bad_input: by: .*actor: /)
+    await answered(client, 'checkpoint', { id: '1', summary: 'half' })
     await typist.run('return', '1')
     await typist.claim('agent-2', '1')
     expect((await call(client, 'complete', { id: '1' })).text).toMatch(/^lease_lost: /)

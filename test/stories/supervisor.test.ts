@@ -13,7 +13,6 @@ test('a supervisor plans, delegates, is sent back while something is open, and a
         {
           tool: 'create_todo',
           input: {
-            turnId: 'stolen',
             items: [{ title: 'Find the cause', agentType: 'researcher' }, { title: 'Mend it' }],
           },
         },

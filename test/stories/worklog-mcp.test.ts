@@ -122,8 +122,16 @@ describe('a model that is offered the worklog', () => {
   test('cannot choose its session, and a log that cannot be written is no error', async () => {
     const cwd = scratch()
     const client = await model(cwd, { PUNCHLIST_SESSION: 's1' })
-    const scope = { session: 's9', actor: 'root', root: '/', store: 'sqlite::memory:' }
-    await answered(client, 'open', { name: 'alice', role: 'test', plan: 'p.md', ...scope })
+    const opening = { name: 'alice', role: 'test', plan: 'p.md' }
+    for (const [field, value] of Object.entries({
+      session: 's9',
+      actor: 'root',
+      root: '/',
+      store: 'sqlite::memory:',
+    })) {
+      expect((await call(client, 'open', { ...opening, [field]: value })).text).toMatch(`bad_input: ${field}: `)
+    }
+    await answered(client, 'open', opening)
     expect((await new Typist(cwd).list()).worklogs).toMatchObject([{ session: 's1' }])
     const unreachable = { PUNCHLIST_SESSION: 's1', PUNCHLIST_STORE: 'postgres://ann:x@127.0.0.1:1/none' }
     const other = await model(scratch(), unreachable)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSupervisor } from '../../src/supervisor/index.ts'
 import { type Cue, scripted } from '../support/scripted-model.ts'
-import { aList, completed, planIn, planned, play } from './stage.ts'
+import { aList, completed, planIn, planned, play, told } from './stage.ts'
 
 const QUICK: readonly Cue[] = [planned('A'), { calls: [completed(1)] }, { text: 'Done.' }]
 
@@ -29,13 +29,17 @@ test('a message without a usable id is refused at once', async () => {
   expect(refused('x'.repeat(201))).toThrow('200 characters')
 })
 
-test('a turn or conversation that the model sends is ignored', async () => {
+test('a turn or conversation that the model sends is refused by name', async () => {
   const list = await aList()
   const stolen = { turnId: 'other', conversationId: 'theirs' }
-  const { result } = await play(list, [
-    { calls: [{ tool: 'create_todo', input: { ...stolen, items: [{ title: 'Mine', ...stolen }] } }] },
-    { calls: [{ tool: 'complete_todo', input: { todoId: '1', outcome: 'x', ...stolen } }] },
+  const { result, events } = await play(list, [
+    { calls: [{ tool: 'create_todo', input: { ...stolen, items: [{ title: 'Stolen', ...stolen }] } }] },
+    { calls: [{ tool: 'create_todo', input: { items: [{ title: 'Mine' }] } }] },
+    { calls: [{ tool: 'complete_todo', input: { todoId: '1', outcome: 'x' } }] },
     { text: 'Done.' },
+  ])
+  expect(told(events, 'tool_failed')).toEqual([
+    expect.objectContaining({ error: expect.stringMatching(/bad_input: turnId: .*items\.0\.turnId: /) as string }),
   ])
   expect(result).toMatchObject({ turnId: 'm1', conversationId: 'c', remaining: 0 })
   expect((await planIn(list)).map(({ title, status }) => [title, status])).toEqual([['Mine', 'completed']])

@@ -2,13 +2,13 @@ import { isOurs } from '../../continuation/prompt.ts'
 import type { HostEvent, HostTask } from '../event.ts'
 import { ownCommand, runProgram } from '../program.ts'
 import { list, record, text } from '../reading.ts'
-import { conversationNamed } from '../scoping.ts'
+import { conversationNamed, SCOPE_FIELD } from '../scoping.ts'
 import { talkThrough } from '../talk.ts'
 import { type Client, openCode } from './client.ts'
 import { continuing } from './continuing.ts'
 import { cutting } from './cutting.ts'
 import { newest, whileNewest } from './newest.ts'
-import { newScopeKey, SCOPE_ARGUMENT, SCOPE_KEY, scopeOf } from './scope.ts'
+import { newScopeKey, SCOPE_KEY, scopeOf } from './scope.ts'
 import { leftOpen } from './subagents.ts'
 
 /** What OpenCode hands to a plugin, as far as we use it. */
@@ -128,7 +128,7 @@ export async function punchlist({ client, directory }: Surroundings, options?: R
       const session = text(input['sessionID'])
       if (session === undefined) return
       forward('tool.before', session)
-      if (isOurTool(input) && typeof args === 'object') (args as Fields)[SCOPE_ARGUMENT] = scopeOf(session, key)
+      if (isOurTool(input) && typeof args === 'object') (args as Fields)[SCOPE_FIELD] = scopeOf(session, key)
     },
 
     async 'tool.execute.after'(input, output) {
@@ -141,7 +141,7 @@ export async function punchlist({ client, directory }: Surroundings, options?: R
     async 'experimental.chat.messages.transform'(_, { messages }) {
       // The arguments are kept as they were sent, and models repeat what they see.
       for (const part of list(messages).flatMap(message => list(record(message)['parts']).map(record))) {
-        if (isOurTool(part)) delete (record(record(part['state'])['input']) as Fields)[SCOPE_ARGUMENT]
+        if (isOurTool(part)) delete (record(record(part['state'])['input']) as Fields)[SCOPE_FIELD]
       }
     },
 

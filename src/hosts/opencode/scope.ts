@@ -1,8 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-/** The argument that tells our server in OpenCode which session a call belongs to. */
-export const SCOPE_ARGUMENT = 'punchlist_scope'
-
 /** What the server is given it with: a secret of the plugin, so that no model can name a session that is not its own. */
 export const SCOPE_KEY = 'PUNCHLIST_SCOPE_KEY'
 

@@ -1,4 +1,5 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
+import { closedSchema } from '../../core/closed-schema.ts'
 import { checked, type Operation } from '../../core/operation.ts'
 import { Problem } from '../../core/problem.ts'
 import { blockTodo, completeTodo, createTodo, listTodo, startTodo } from '../../plans/operations.ts'
@@ -34,7 +35,7 @@ export function planTools(run: Run): Tool[] {
       label: op.command,
       description: op.summary,
       promptSnippet: op.summary,
-      parameters,
+      parameters: closedSchema(parameters),
       async execute(_id, params, signal, _update, ctx) {
         const { args, input } = commandFor(
           op,
