@@ -1,10 +1,11 @@
 import * as v from 'valibot'
-import { named } from './backlog/answering.ts'
 import { claimTodo, releaseTodo } from './backlog/claiming.ts'
 import { completeTodo } from './backlog/deciding.ts'
+import { requireFree } from './backlog/dependencies.ts'
 import { todo } from './backlog/kind.ts'
 import { qualified } from './backlog/names.ts'
 import type { Todo } from './backlog/record.ts'
+import { requireOne } from './backlog/short-ids.ts'
 import { described, line } from './core/input.ts'
 import { type Caller, operation } from './core/operation.ts'
 import { PROBLEMS, Problem } from './core/problem.ts'
@@ -136,8 +137,10 @@ async function resolved(caller: Caller, from: Todo, { id, status, owner, verifie
 }
 
 async function ready(caller: Caller, name: string): Promise<Todo> {
-  const item = await named(caller, name, undefined)
+  const item = await requireOne(caller, undefined, name)
   const ours = item.status === 'in_progress' && item.owner?.startsWith('req_') === true
+  // Before a task is made of it: nobody could claim it.
+  if (item.status === 'ready') await requireFree(caller, item, 'claim', {})
   if (item.status === 'ready' || ours) return item
   throw new Problem(
     'move_refused',

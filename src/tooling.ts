@@ -55,8 +55,8 @@ function shortened(schema: unknown, nested = false): unknown {
   const names = Object.keys(properties ?? {})
   if (names.length > SPELT_OUT) return { type: 'object', description: names.join(', ') }
   // Of an object within the answer, the fields are told and not which of them are always there: they all are.
-  const told = Object.entries(schema).filter(([key]) => !(nested && key === 'required' && properties))
-  return Object.fromEntries(told.map(([key, value]) => [key, shortened(value, nested || key === 'properties')]))
+  const kept = Object.entries(schema).filter(([key]) => !(nested && key === 'required' && properties))
+  return Object.fromEntries(kept.map(([key, value]) => [key, shortened(value, nested || key === 'properties')]))
 }
 
 /** An operation for the tool calls of any SDK. */

@@ -224,6 +224,43 @@ export function backlogConformance(
         expect(await bodyOf(a.id)).toBe('alone')
       })
 
+      test('several moves of one item and a claim are one write: all with their events, or none', async () => {
+        const a = await add('a')
+        const held = (await store.take(kind, { where: { id: a.id } }, claim('ann', 60_000), note))!
+        const back = { resolution_reason: 'x', token: 2 }
+        const interrupted = { status: 'interrupted', ...back }
+        const free = { status: 'ready', resolution_reason: null, owner: null, assigned_to: null, claimed_at: null }
+        const first = { id: a.id, revision: held.revision, from: 'in_progress', token: 1, fields: interrupted }
+        const second = { id: a.id, revision: held.revision + 1, from: 'interrupted', fields: { ...free, token: 3 } }
+        const whole = async () => [await store.find(kind, {}), await store.events({ of: { kind, id: a.id } })]
+        const before = await whole()
+        const stale = { ...second, revision: 9 }
+        await refusedWith(
+          'changed_meanwhile',
+          store.saveSteps(kind, [
+            { change: first, note },
+            { change: stale, note },
+          ]),
+        )
+        const late = { ...first, token: 7 }
+        await refusedWith('lease_lost', store.saveSteps(kind, [{ change: late, note }], { claim: claim('bob'), note }))
+        expect(await whole()).toEqual(before)
+        const steps = [
+          { change: first, note },
+          { change: second, note: later },
+        ] as const
+        const taken = await store.saveSteps(kind, [...steps], { claim: claim('bob', 60_000), note })
+        expect(taken).toMatchObject({ status: 'in_progress', owner: 'bob', assigned_to: 'bob', token: 4 })
+        expect(taken.resolution_reason).toBeNull()
+        expect(Date.parse(taken.leaseUntil!)).toBeGreaterThan(Date.now())
+        const events = await store.events({ of: { kind, id: a.id } })
+        expect(events.map(({ from, to, by }) => [from, to, by]).slice(-3)).toEqual([
+          ['in_progress', 'interrupted', 'tester'],
+          ['interrupted', 'ready', 'boss'],
+          ['ready', 'in_progress', 'tester'],
+        ])
+      })
+
       test('a change decided on an older revision leaves the text as it was', async () => {
         const a = await add('a', { body: 'old' })
         const change = { id: a.id, revision: 1, from: 'pending', fields: {} }

@@ -30,6 +30,7 @@ export function namedToken({ scope: { token, task } }: Caller, item: Todo): numb
   return task !== undefined && isAbout(task, item) ? token : undefined
 }
 
-function isAbout(task: string | undefined, item: Todo): boolean {
+/** Whether a task that an environment names is this todo; a full id is no other session's. */
+export function isAbout(task: string | undefined, item: Todo): boolean {
   return task === undefined || task === item.id || task === qualified(item) || Number(task) === Number(item.issue_id)
 }

@@ -1,21 +1,24 @@
-import { refusalFor } from '../core/lifecycle.ts'
+import { type Fields, refusalFor } from '../core/lifecycle.ts'
 import { amend, refused } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import type { Whereabouts } from '../core/session.ts'
 import type { Added } from '../core/store.ts'
-import { dependenciesFrom } from './dependencies.ts'
+import { dependenciesFrom, waitingOf } from './dependencies.ts'
 import { newBody } from './file/body.ts'
 import { todo } from './kind.ts'
-import { sessionOf } from './locating.ts'
+import { lookUp, sessionOf } from './locating.ts'
 import { identityOf, qualified } from './names.ts'
-import type { Priority, Todo } from './record.ts'
+import type { Priority, Resolution, Todo } from './record.ts'
 
 export interface NewTodo {
   readonly title: string
   readonly source: string
   readonly priority?: Priority | undefined
-  readonly status?: 'pending' | 'ready' | undefined
+  readonly status?: 'pending' | 'ready' | 'complete' | undefined
+  /** What came of one that is complete already, and why. */
+  readonly resolution?: Resolution | undefined
+  readonly reason?: string | undefined
   readonly findingId?: string | undefined
   readonly sourceRef?: string | undefined
   readonly severity?: string | undefined
@@ -33,7 +36,8 @@ export async function addTodos(caller: Caller, where: Whereabouts, items: readon
   for (const item of items) {
     const { title, source, findingId = null, sourceRef = null, status = 'pending', body } = item
     const list = { ...where, source }
-    const fields = {
+    const dependencies = await dependenciesFrom(caller, where, item.dependsOn ?? [])
+    const fields: Fields = {
       ...list,
       schema_version: 2,
       priority: item.priority ?? 'p2',
@@ -41,12 +45,13 @@ export async function addTodos(caller: Caller, where: Whereabouts, items: readon
       finding_id: findingId,
       finding_severity: item.severity ?? null,
       tags: item.tags ?? [],
-      dependencies: await dependenciesFrom(caller, where, item.dependsOn ?? []),
+      dependencies,
       files: item.files ?? [],
       related_todos: item.related ?? [],
       workflow_chain: [],
       created: at.slice(0, 10),
       updated: at.slice(0, 10),
+      ...(await completion(caller, where, item, dependencies)),
     }
     const refusal = refusalFor(todo.lifecycle, null, { ...fields, status })
     if (refusal) throw refused(todo, { id: title, status: 'new' }, status, refusal)
@@ -54,6 +59,30 @@ export async function addTodos(caller: Caller, where: Whereabouts, items: readon
     drafts.push({ title, status, identity, fields, texts: { body: newBody(body) } })
   }
   return await caller.store.insert(todo, drafts, { by: caller.by, at })
+}
+
+/** What a todo has that is complete when it is added. What is missing of it is for the judge to say. */
+async function completion(
+  caller: Caller,
+  where: Whereabouts,
+  { title, status, resolution, reason }: NewTodo,
+  dependencies: readonly string[],
+): Promise<Fields> {
+  if (status !== 'complete') {
+    if (resolution === undefined && reason === undefined) return {}
+    const hint = 'Send status complete with them, or leave them out.'
+    throw new Problem('bad_input', 'resolution, reason: only a todo that is complete has them', hint, { title })
+  }
+  const { open, missing } = waitingOf({ dependencies }, await lookUp(caller, where, dependencies))
+  const waits = [...open, ...missing]
+  if (waits.length > 0) {
+    const hint = `Complete ${waits.join(', ')} first, or leave out the dependency.`
+    throw new Problem('move_refused', `${title} still waits for ${waits.join(', ')}`, hint, { open, missing })
+  }
+  const at = caller.now().toISOString()
+  const resolved = resolution === undefined ? {} : { resolution, resolved_by: caller.by }
+  const told = { ...resolved, resolution_reason: reason ?? null, completed_by: caller.by }
+  return { ...told, resolved_at: at, completed_at: at }
 }
 
 /**

@@ -1,10 +1,10 @@
 import { requireOwnClaim } from '../core/authority.ts'
-import { claim, move } from '../core/move.ts'
+import { claim, type MoveStep, move, moveThrough } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import type { Whereabouts } from '../core/session.ts'
 import { type Acting, acting, namedToken } from './acting.ts'
-import { isFree, waitingOf } from './dependencies.ts'
+import { isAmong, isFree, requireFree, type Waiver, waitingOf } from './dependencies.ts'
 import { todo } from './kind.ts'
 import { lookUp, sessionOf } from './locating.ts'
 import { qualified } from './names.ts'
@@ -13,7 +13,7 @@ import { SESSION_ENDED, type Todo } from './record.ts'
 /** How long a claim holds without being renewed, unless told otherwise. */
 const LEASE_MS = 30 * 60_000
 
-export interface Claiming extends Acting {
+export interface Claiming extends Acting, Waiver {
   readonly leaseMs?: number | undefined
   /** Approve it first, if it still waits for that. */
   readonly triage?: boolean | undefined
@@ -44,44 +44,40 @@ export async function claimTodo(caller: Caller, item: Todo, claiming: Claiming):
   if (item.status === 'in_progress' && item.owner === by) {
     await requireOwnClaim(caller, todo, item, namedToken(caller, item))
   }
+  const renews = item.status === 'in_progress' && item.owner === by
+  const waived = renews ? { fields: {} } : await requireFree(caller, item, 'claim', claiming)
+  const why = [waived.why, claiming.reason].filter(Boolean).join(': ') || undefined
+  const fields = { assigned_to: by, claimed_at: at, ...waived.fields }
+  const last = { to: 'in_progress', fields, by, at, why, leaseMs }
+  const known = { id: item.id, known: item }
   if (triage && item.status === 'pending') {
-    await move(caller.store, todo, { id: item.id, known: item, to: 'ready', by, at, why: 'approved by its claimant' })
+    const approved = { to: 'ready', by, at, why: 'approved by its claimant' }
+    return await moveThrough(caller.store, todo, { ...known, steps: [approved], claim: last })
   }
   if (item.status === 'in_progress' && item.owner !== by && (await hasLapsed(caller, item))) {
-    // The token keeps this from ending a claim that somebody else has made in the meantime.
-    const why = `the lease of ${item.owner} ran out`
-    const fields = { resolution_reason: why }
-    await move(caller.store, todo, {
-      id: item.id,
-      to: 'interrupted',
-      fields,
-      token: item.token,
-      lapsed: true,
-      by,
-      at,
-      why,
-    })
-    await move(caller.store, todo, { id: item.id, to: 'ready', by, at })
+    // The token keeps this from ending a claim that another worker has made in the meantime.
+    const { token } = item
+    const steps = givenBack(`the lease of ${item.owner} ran out`, { by, at })
+    return await moveThrough(caller.store, todo, { ...known, token, lapsed: true, steps, claim: last })
   }
-  const claimed = await claim(caller.store, todo, {
-    id: item.id,
-    from: ['ready'],
-    to: 'in_progress',
-    fields: { assigned_to: by, claimed_at: at },
-    by,
-    at,
-    leaseMs,
-  })
-  return claimed!
+  return (await claim(caller.store, todo, { id: item.id, from: ['ready'], ...last }))!
+}
+
+/** The way of a todo from its owner back to those that wait for one. */
+function givenBack(
+  reason: string,
+  { by, at, why = reason }: Pick<MoveStep, 'by' | 'at' | 'why'>,
+): [MoveStep, MoveStep] {
+  const interrupted = { to: 'interrupted', fields: { resolution_reason: reason }, by, at, why }
+  return [interrupted, { to: 'ready', by, at }]
 }
 
 /** Gives a claimed todo back, so that anyone may take it. */
 export async function releaseTodo(caller: Caller, item: Todo, by: Acting, reason?: string): Promise<Todo> {
   if (item.status === 'ready') return item
-  const { by: who, at, token, why } = await acting(caller, item, by, reason ?? 'released')
-  const fields = { resolution_reason: reason ?? 'released' }
-  await move(caller.store, todo, { id: item.id, known: item, to: 'interrupted', fields, by: who, at, token, why })
-  return await move(caller.store, todo, { id: item.id, to: 'ready', by: who, at })
+  const { token, ...note } = await acting(caller, item, by, reason ?? 'released')
+  const steps = givenBack(reason ?? 'released', note)
+  return await moveThrough(caller.store, todo, { id: item.id, known: item, token, steps })
 }
 
 /** Stops work on a todo; who worked on it has lost it. */
@@ -108,7 +104,7 @@ export async function unblockTodo(
 ): Promise<{ todo: Todo; warnings: string[] }> {
   if (item.status === 'in_progress') return { todo: item, warnings: [] }
   const waiting = waitingOf(item, await lookUp(caller, sessionOf(item), item.dependencies))
-  const kept = [...waiting.open, ...waiting.missing].filter(id => !isAmong(id, without))
+  const kept = [...waiting.open, ...waiting.missing].filter(id => !isAmong(item, id, without))
   if (item.status === 'blocked' && kept.length > 0) {
     throw new Problem(
       'move_refused',
@@ -122,7 +118,7 @@ export async function unblockTodo(
       },
     )
   }
-  const dependencies = item.dependencies.filter(id => !isAmong(id, without))
+  const dependencies = item.dependencies.filter(id => !isAmong(item, id, without))
   const left = dependencies.length < item.dependencies.length ? { dependencies } : {}
   const who = await acting(
     caller,
@@ -230,15 +226,6 @@ const EXPLAINED = {
   },
   all_interrupted: { fact: 'what is left was interrupted', hint: 'Bring it back: punchlist backlog resume.' },
 } as const
-
-/** Whether a dependency is one of those a caller names, by number or by source and number. */
-function isAmong(id: string, names: readonly string[]): boolean {
-  const [source, number] = id.split('/')
-  return names.some(name => {
-    const [last, before = source] = name.split('/').toReversed()
-    return Number(last) === Number(number) && before === source
-  })
-}
 
 async function hasLapsed(caller: Caller, item: Todo): Promise<boolean> {
   return (await caller.store.lapsed(todo, 10_000)).some(({ id }) => id === item.id)

@@ -1,11 +1,12 @@
+import { openStatuses } from '../core/lifecycle.ts'
 import { amend, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { type Acting, acting } from './acting.ts'
-import { freedBy } from './dependencies.ts'
+import { freedBy, requireFree } from './dependencies.ts'
 import { withLogEntry } from './file/body.ts'
 import { todo } from './kind.ts'
-import { locate, lookUp, sessionOf } from './locating.ts'
+import { locateWithin, lookUp, sessionOf } from './locating.ts'
 import { qualified } from './names.ts'
 import type { Resolution, Todo } from './record.ts'
 
@@ -19,6 +20,8 @@ export interface Resolving extends Acting {
   readonly reason?: string | undefined
   /** The todo it duplicates, or is superseded by. */
   readonly of?: string | undefined
+  /** Dependencies that it is complete without. */
+  readonly without?: readonly string[] | undefined
 }
 
 /** A finished todo, and the blocked ones that may go on because of it. */
@@ -29,14 +32,17 @@ export interface Resolved {
 
 export async function completeTodo(caller: Caller, item: Todo, resolving: Resolving): Promise<Resolved> {
   const { resolution = 'fixed', reason } = resolving
-  const { by, at, token, why } = await acting(caller, item, resolving, reason)
+  const isOpen = openStatuses(todo.lifecycle).includes(item.status)
+  const waived = isOpen ? await requireFree(caller, item, 'complete', resolving) : { fields: {} }
+  const told = waived.why === undefined ? reason : `${reason} (${waived.why})`
+  const { by, at, token, why } = await acting(caller, item, resolving, told)
   const root = resolving.of === undefined ? undefined : await rootOf(caller, item, resolving.of)
   const actions = reason === undefined ? [] : [reason]
   const entry = { date: at.slice(0, 10), phase: 'complete', by, actions, learnings: [] }
   const done = await move(caller.store, todo, {
     id: item.id,
     to: 'complete',
-    fields: { ...resolved(resolution, reason, by, root), completed_by: by },
+    fields: { ...resolved(resolution, reason, by, root), completed_by: by, ...waived.fields },
     texts: ({ body = '' }) => ({ body: withLogEntry(body, entry) }),
     by,
     at,
@@ -96,7 +102,7 @@ function resolved(resolution: Resolution | undefined, reason: string | undefined
 /** The todo at the end of a chain of duplicates. */
 async function rootOf(caller: Caller, item: Todo, of: string): Promise<Todo> {
   const where = sessionOf(item)
-  let root = await locate(caller, where, of)
+  let root = await locateWithin(caller, where, of)
   const seen = new Set<string>()
   while (root.duplicate_of !== null && !seen.has(root.id) && root.id !== item.id) {
     seen.add(root.id)

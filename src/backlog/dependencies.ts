@@ -1,11 +1,11 @@
-import { openStatuses, phaseOf } from '../core/lifecycle.ts'
+import { type Fields, openStatuses, phaseOf } from '../core/lifecycle.ts'
 import { move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import type { Whereabouts } from '../core/session.ts'
 import { type Acting, acting } from './acting.ts'
 import { todo } from './kind.ts'
-import { locate, lookUp, sessionOf } from './locating.ts'
+import { locateWithin, lookUp, sessionOf } from './locating.ts'
 import { qualified } from './names.ts'
 import type { Todo } from './record.ts'
 
@@ -16,7 +16,7 @@ export interface Waiting {
   readonly dropped: readonly string[]
 }
 
-export function waitingOf(item: Todo, known: ReadonlyMap<string, Todo>): Waiting {
+export function waitingOf(item: Pick<Todo, 'dependencies'>, known: ReadonlyMap<string, Todo>): Waiting {
   const missing = item.dependencies.filter(id => !known.has(id))
   const phase = (id: string) => phaseOf(todo.lifecycle, known.get(id)?.status ?? '')
   const there = item.dependencies.filter(id => known.has(id))
@@ -32,6 +32,59 @@ export function isFree(item: Todo, known: ReadonlyMap<string, Todo>): boolean {
   return open.length === 0 && missing.length === 0
 }
 
+/** Dependencies that a todo goes on without, and why. */
+export interface Waiver {
+  readonly without?: readonly string[] | undefined
+  readonly reason?: string | undefined
+}
+
+/** What becomes of a todo's dependencies when it goes on, and what its history says of that. */
+export interface Waived {
+  readonly fields: Fields
+  readonly why?: string | undefined
+}
+
+/** Refuses to go on with a todo while it waits for others, but for those that are waived with a reason. */
+export async function requireFree(
+  caller: Caller,
+  item: Todo,
+  verb: 'claim' | 'complete',
+  { without = [], reason }: Waiver,
+): Promise<Waived> {
+  if (without.length > 0 && reason === undefined) {
+    throw new Problem(
+      'bad_input',
+      'reason: is missing',
+      `Say why it goes on without ${without.join(', ')}: --reason TEXT.`,
+    )
+  }
+  if (item.dependencies.length === 0) return { fields: {} }
+  const waived = item.dependencies.filter(id => isAmong(item, id, without))
+  const kept = item.dependencies.filter(id => !waived.includes(id))
+  const { open, missing } = waitingOf({ dependencies: kept }, await lookUp(caller, sessionOf(item), kept))
+  const waits = [...open, ...missing]
+  if (waits.length > 0) {
+    const self = item.id
+    throw new Problem(
+      'move_refused',
+      `${qualified(item)} still waits for ${waits.join(', ')}`,
+      `Complete ${waits.join(', ')} first, or go on without: punchlist backlog ${verb} ${self} --without ${waits[0]} --reason TEXT.`,
+      { id: self, from: item.status, open, missing },
+    )
+  }
+  return waived.length > 0 ? { fields: { dependencies: kept }, why: `without ${waived.join(', ')}` } : { fields: {} }
+}
+
+/** Whether a dependency of a todo is one of those that a caller names, by number, by source and number, or in full. */
+export function isAmong(item: Todo, id: string, names: readonly string[]): boolean {
+  const [source, number] = id.split('/')
+  return names.some(name => {
+    const [last, before = source, session = item.session, workflow = item.workflow] = name.split('/').toReversed()
+    const isHere = session === item.session && workflow === item.workflow
+    return isHere && Number(last) === Number(number) && before === source
+  })
+}
+
 /** The todos a caller names as dependencies of one that may not be there yet. */
 export async function dependenciesFrom(
   caller: Caller,
@@ -39,7 +92,7 @@ export async function dependenciesFrom(
   names: readonly string[],
 ): Promise<string[]> {
   const found: string[] = []
-  for (const name of names) found.push(qualified(await locate(caller, where, name)))
+  for (const name of names) found.push(qualified(await locateWithin(caller, where, name)))
   return [...new Set(found)]
 }
 

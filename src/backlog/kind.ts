@@ -26,7 +26,7 @@ export const todo: Kind<Todo> = {
     assigned_to: 'Claim it first: punchlist backlog claim ID, or unblock it with --as WORKER.',
     claimed_at: 'Claim it first: punchlist backlog claim ID, or unblock it with --as WORKER.',
     dependencies: 'Say what it waits for: --on ID.',
-    resolution: 'Say what came of it: --as RESOLUTION.',
+    resolution: 'Say what came of it: --as RESOLUTION, or --resolution where it is added.',
     resolution_reason: 'Say why: --reason TEXT.',
     duplicate_of: 'Name the todo it duplicates: --of ID.',
   },

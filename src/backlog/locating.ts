@@ -35,6 +35,29 @@ export async function locate(caller: Caller, where: Whereabouts, name: string): 
   )
 }
 
+/** The parts of a todo's name; absent where it is a short one. */
+export function nameIn(name: string): {
+  readonly number: number
+  readonly source: string | undefined
+  readonly session: string | undefined
+  readonly workflow: string | undefined
+} {
+  const [last, source, session, workflow] = name.trim().split('/').toReversed()
+  return { number: Number(last), source, session, workflow }
+}
+
+/** A todo of one session, by any of its names; one of another session is refused. */
+export async function locateWithin(caller: Caller, where: Whereabouts, name: string): Promise<Todo> {
+  const item = await locate(caller, where, name)
+  if (item.session === where.session && item.workflow === where.workflow) return item
+  throw new Problem(
+    'bad_input',
+    `${item.id} is a todo of another session than ${where.session} of ${where.workflow}`,
+    'Name a todo of the same session.',
+    { id: item.id, ...where },
+  )
+}
+
 /** The todos of one session that carry these qualified ids; absent ones are absent. */
 export async function lookUp(
   caller: Caller,
@@ -64,8 +87,7 @@ interface Candidate {
 }
 
 async function candidates(caller: Caller, where: Whereabouts, name: string): Promise<Candidate[]> {
-  const [last, source, session = where.session, workflow = where.workflow] = name.trim().split('/').toReversed()
-  const number = Number(last)
+  const { number, source, session = where.session, workflow = where.workflow } = nameIn(name)
   const at = (list: Candidate['list']) => ({ list, id: storeId(list, digits(number)), number })
   if (source !== undefined) return [at({ workflow: workflow as Workflow, session, source })]
   const sources = await caller.store.names(todo, 'source', where)

@@ -1,26 +1,30 @@
 import * as v from 'valibot'
 import { described, line, parsedJson, prose } from '../core/input.ts'
-import { operation } from '../core/operation.ts'
-import { endedSession, whereabouts, workflow } from '../core/session.ts'
+import { endedSession, sessional, whereabouts, workflow } from '../core/session.ts'
 import { addTodos, reopenTodo } from './adding.ts'
-import { about, finished, named, page, paged, told, views, warnings } from './answering.ts'
+import { about, finished, page, paged, told, views, warnings } from './answering.ts'
 import { id, ids, lasting, lease, priority, reason, source, todoName, token, worker } from './asking.ts'
 import { claimTodo, interruptTodo, nextTodo, releaseTodo, unblockTodo } from './claiming.ts'
 import { approveTodo, completeTodo, dismissTodo, logWork } from './deciding.ts'
 import { blockTodo } from './dependencies.ts'
 import { hasHistory } from './file/body.ts'
 import { todo } from './kind.ts'
-import { locate } from './locating.ts'
 import { DISMISSALS, PRIORITIES, RESOLUTIONS, type Todo } from './record.ts'
-import { removeSession, resumeTodos, sweepSession } from './sessions.ts'
+import { interruptedTodos, removeSession, resumeTodos, sweepSession } from './sessions.ts'
+import { requireOne } from './short-ids.ts'
 import { AT_A_TIME, DECISIONS, reprioritise, triageTodos, untriaged } from './triage.ts'
 import { todoShape, viewOf } from './view.ts'
+
+/** A duplicate names another todo: that is said when it is dismissed. */
+const NEW_RESOLUTIONS = RESOLUTIONS.filter(name => name !== 'duplicate')
 
 const newTodo = () => ({
   title: v.pipe(line(300), v.description('what is wrong or to be done, in one line')),
   source: source(),
   priority: priority(),
-  status: described(v.picklist(['pending', 'ready']), 'pending if absent'),
+  status: described(v.picklist(['pending', 'ready', 'complete']), 'pending if absent'),
+  resolution: described(v.picklist(NEW_RESOLUTIONS), 'what came of one that is complete'),
+  reason: reason('why, or what was done, of one that is complete'),
   findingId: described(line(200), 'with sourceRef, makes adding it twice safe'),
   sourceRef: described(line(400), 'the document the finding stands in'),
   severity: described(line(50), 'as the finding has it'),
@@ -36,7 +40,7 @@ const newTodo = () => ({
   ),
 })
 
-export const backlogAdd = operation({
+export const backlogAdd = sessional({
   name: 'backlog_add',
   command: 'backlog add',
   tools: 'backlog',
@@ -74,7 +78,7 @@ export const backlogAdd = operation({
         ...workflow(),
       })
     },
-    async input({ items, workflow: flow, file, tag, body, ...single }, read) {
+    async input({ items, workflow: flow, session: _, file, tag, body, ...single }, read) {
       const given = Object.entries(single).filter(([, value]) => value !== undefined)
       if (typeof items === 'string')
         return {
@@ -96,7 +100,7 @@ export const backlogAdd = operation({
   },
 })
 
-export const backlogNext = operation({
+export const backlogNext = sessional({
   name: 'backlog_next',
   command: 'backlog next',
   tools: 'backlog',
@@ -121,7 +125,7 @@ const decision = () =>
     priority: described(v.picklist(PRIORITIES), 'sets it'),
   })
 
-export const backlogTriage = operation({
+export const backlogTriage = sessional({
   name: 'backlog_triage',
   command: 'backlog triage',
   tools: 'backlog',
@@ -165,7 +169,7 @@ export const backlogTriage = operation({
   },
 })
 
-export const backlogApprove = operation({
+export const backlogApprove = sessional({
   name: 'backlog_approve',
   command: 'backlog approve',
   tools: 'backlog',
@@ -176,13 +180,13 @@ export const backlogApprove = operation({
   output: about,
   positional: ['id'],
   async run(caller, { id: name, priority: wanted, reason: why, workflow: flow }) {
-    const item = await named(caller, name, flow)
+    const item = await requireOne(caller, flow, name)
     const approved = await approveTodo(caller, item, why)
     return told(caller, wanted === undefined ? approved : await reprioritise(caller, approved, wanted))
   },
 })
 
-export const backlogDismiss = operation({
+export const backlogDismiss = sessional({
   name: 'backlog_dismiss',
   command: 'backlog dismiss',
   tools: 'backlog',
@@ -200,12 +204,14 @@ export const backlogDismiss = operation({
   output: () => v.object({ todo: todoShape(), freed: v.array(v.string()) }),
   positional: ['id'],
   async run(caller, { id: name, as, reason: why, of, token: own, workflow: flow }) {
-    const item = await named(caller, name, flow)
+    const repeats = (item: Todo) =>
+      item.status === 'wont_fix' && item.resolved_by === caller.by && item.resolution_reason === why
+    const item = await requireOne(caller, flow, name, { token: own, repeats })
     return finished(caller, await dismissTodo(caller, item, { resolution: as, reason: why, of, token: own }))
   },
 })
 
-export const backlogClaim = operation({
+export const backlogClaim = sessional({
   name: 'backlog_claim',
   command: 'backlog claim',
   tools: 'backlog',
@@ -217,17 +223,19 @@ export const backlogClaim = operation({
       ...worker(),
       ...lease(),
       triage: described(v.boolean(), 'approve it first if it is pending'),
+      without: ids('dependencies that turned out not to be needed'),
+      reason: reason('why it goes on without them'),
       ...workflow(),
     }),
   output: about,
   positional: ['id'],
-  async run(caller, { id: name, as, lease: held, triage, workflow: flow }) {
-    const item = await named(caller, name, flow)
-    return told(caller, await claimTodo(caller, item, { as, leaseMs: lasting(held), triage }))
+  async run(caller, { id: name, lease: held, workflow: flow, ...claiming }) {
+    const item = await requireOne(caller, flow, name, claiming)
+    return told(caller, await claimTodo(caller, item, { ...claiming, leaseMs: lasting(held) }))
   },
 })
 
-export const backlogRelease = operation({
+export const backlogRelease = sessional({
   name: 'backlog_release',
   command: 'backlog release',
   tools: 'backlog',
@@ -237,11 +245,14 @@ export const backlogRelease = operation({
   output: about,
   positional: ['id'],
   async run(caller, { id: name, reason: why, token: own, workflow: flow }) {
-    return told(caller, await releaseTodo(caller, await named(caller, name, flow), { token: own }, why))
+    return told(
+      caller,
+      await releaseTodo(caller, await requireOne(caller, flow, name, { token: own }), { token: own }, why),
+    )
   },
 })
 
-export const backlogComplete = operation({
+export const backlogComplete = sessional({
   name: 'backlog_complete',
   command: 'backlog complete',
   tools: 'backlog',
@@ -253,18 +264,22 @@ export const backlogComplete = operation({
       reason: reason('what was done'),
       resolution: described(v.picklist(RESOLUTIONS), 'fixed if absent; others only for a todo nobody worked on'),
       of: described(todoName(), 'the todo it duplicates'),
+      without: ids('dependencies that turned out not to be needed'),
       ...token(),
       ...workflow(),
     }),
   output: () => v.object({ todo: todoShape(), freed: v.array(v.string()) }),
   positional: ['id'],
-  async run(caller, { id: name, reason: why, resolution, of, token: own, workflow: flow }) {
-    const item = await named(caller, name, flow)
-    return finished(caller, await completeTodo(caller, item, { resolution, reason: why, of, token: own }))
+  async run(caller, { id: name, workflow: flow, ...resolving }) {
+    const { token: own, reason: why } = resolving
+    const repeats = (item: Todo) =>
+      item.status === 'complete' && item.completed_by === caller.by && item.resolution_reason === why
+    const item = await requireOne(caller, flow, name, { token: own, repeats })
+    return finished(caller, await completeTodo(caller, item, resolving))
   },
 })
 
-export const backlogBlock = operation({
+export const backlogBlock = sessional({
   name: 'backlog_block',
   command: 'backlog block',
   tools: 'backlog',
@@ -274,11 +289,14 @@ export const backlogBlock = operation({
   output: about,
   positional: ['id'],
   async run(caller, { id: name, on = [], token: own, workflow: flow }) {
-    return told(caller, await blockTodo(caller, await named(caller, name, flow), on, { token: own }))
+    return told(
+      caller,
+      await blockTodo(caller, await requireOne(caller, flow, name, { token: own }), on, { token: own }),
+    )
   },
 })
 
-export const backlogUnblock = operation({
+export const backlogUnblock = sessional({
   name: 'backlog_unblock',
   command: 'backlog unblock',
   tools: 'backlog',
@@ -296,14 +314,14 @@ export const backlogUnblock = operation({
   output: () => v.object({ todo: todoShape(), notes: v.array(v.string()) }),
   positional: ['id'],
   async run(caller, { id: name, without, as, lease: held, token: own, workflow: flow }) {
-    const item = await named(caller, name, flow)
+    const item = await requireOne(caller, flow, name, { as, token: own })
     const claiming = { as, token: own, leaseMs: lasting(held), without }
     const { todo: freed, warnings: notes } = await unblockTodo(caller, item, claiming)
     return { ...told(caller, freed), notes }
   },
 })
 
-export const backlogInterrupt = operation({
+export const backlogInterrupt = sessional({
   name: 'backlog_interrupt',
   command: 'backlog interrupt',
   tools: 'backlog',
@@ -314,11 +332,14 @@ export const backlogInterrupt = operation({
   output: about,
   positional: ['id'],
   async run(caller, { id: name, reason: why, token: own, workflow: flow }) {
-    return told(caller, await interruptTodo(caller, await named(caller, name, flow), { token: own }, why))
+    return told(
+      caller,
+      await interruptTodo(caller, await requireOne(caller, flow, name, { token: own }), { token: own }, why),
+    )
   },
 })
 
-export const backlogResume = operation({
+export const backlogResume = sessional({
   name: 'backlog_resume',
   command: 'backlog resume',
   tools: 'backlog',
@@ -328,17 +349,13 @@ export const backlogResume = operation({
   output: () => v.object({ todo: v.optional(todoShape()), todos: v.array(todoShape()) }),
   positional: ['id'],
   async run(caller, { id: name, workflow: flow }) {
-    const where = await whereabouts(caller, flow)
-    if (name !== undefined) {
-      const resumed = views(caller, await resumeTodos(caller, [await locate(caller, where, name)]))
-      return { todo: resumed[0], todos: resumed }
-    }
-    const items = await caller.store.find(todo, { where, status: ['interrupted'] })
-    return { todos: views(caller, await resumeTodos(caller, items)) }
+    const wanted = name === undefined ? await interruptedTodos(caller, flow) : [await requireOne(caller, flow, name)]
+    const todos = views(caller, await resumeTodos(caller, wanted))
+    return name === undefined ? { todos } : { todo: todos[0], todos }
   },
 })
 
-export const backlogReopen = operation({
+export const backlogReopen = sessional({
   name: 'backlog_reopen',
   command: 'backlog reopen',
   tools: 'backlog',
@@ -348,12 +365,12 @@ export const backlogReopen = operation({
   output: () => v.object({ created: v.boolean(), todo: todoShape() }),
   positional: ['id'],
   async run(caller, { id: name, reason: why, workflow: flow }) {
-    const { created, item } = await reopenTodo(caller, await named(caller, name, flow), why)
+    const { created, item } = await reopenTodo(caller, await requireOne(caller, flow, name, { finished: true }), why)
     return { created, ...told(caller, item) }
   },
 })
 
-export const backlogLog = operation({
+export const backlogLog = sessional({
   name: 'backlog_log',
   command: 'backlog log',
   tools: 'backlog',
@@ -371,12 +388,12 @@ export const backlogLog = operation({
   output: about,
   positional: ['id', 'text'],
   async run(caller, { id: name, text, phase, learning, token: own, workflow: flow }) {
-    const item = await named(caller, name, flow)
+    const item = await requireOne(caller, flow, name, { token: own })
     return told(caller, await logWork(caller, item, { text, phase, learnings: learning, token: own }))
   },
 })
 
-export const backlogSweep = operation({
+export const backlogSweep = sessional({
   name: 'backlog_sweep',
   command: 'backlog sweep',
   tools: 'backlog',

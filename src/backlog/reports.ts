@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { described, line, wholeNumber } from '../core/input.ts'
-import { operation } from '../core/operation.ts'
-import { checkedSession, whereabouts, workflow } from '../core/session.ts'
+import { checkedSession, sessional, whereabouts, workflow } from '../core/session.ts'
 import { named, page, paged, views, warnings } from './answering.ts'
 import { id, source } from './asking.ts'
 import { listTodos, searchTodos } from './finding.ts'
@@ -23,7 +22,7 @@ const listing = () => ({
   ...workflow(),
 })
 
-export const backlogList = operation({
+export const backlogList = sessional({
   name: 'backlog_list',
   command: 'backlog list',
   tools: 'backlog',
@@ -44,7 +43,7 @@ export const backlogList = operation({
   },
 })
 
-export const backlogShow = operation({
+export const backlogShow = sessional({
   name: 'backlog_show',
   command: 'backlog show',
   tools: 'backlog',
@@ -80,7 +79,7 @@ export const backlogShow = operation({
   },
 })
 
-export const backlogSearch = operation({
+export const backlogSearch = sessional({
   name: 'backlog_search',
   command: 'backlog search',
   tools: 'backlog',
@@ -110,7 +109,7 @@ export const backlogSearch = operation({
   },
 })
 
-export const backlogStale = operation({
+export const backlogStale = sessional({
   name: 'backlog_stale',
   command: 'backlog stale',
   tools: 'backlog',
@@ -145,7 +144,7 @@ export const backlogStale = operation({
   },
 })
 
-export const backlogGraph = operation({
+export const backlogGraph = sessional({
   name: 'backlog_graph',
   command: 'backlog graph',
   tools: 'backlog',

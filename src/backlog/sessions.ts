@@ -2,7 +2,7 @@ import { ownsByName, requireOwnClaim } from '../core/authority.ts'
 import { amend, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { type Whereabouts, WORKFLOWS, type Workflow } from '../core/session.ts'
+import { checkedSession, type Whereabouts, WORKFLOWS, type Workflow } from '../core/session.ts'
 import type { Removed } from '../core/store.ts'
 import { namedToken } from './acting.ts'
 import { interruptTodo } from './claiming.ts'
@@ -49,6 +49,24 @@ async function requireOwnClaims(caller: Caller, session: string, workflows: read
     const items = await caller.store.find(todo, { where: { workflow, session }, status: ['in_progress', 'blocked'] })
     for (const item of items) await requireOwnClaim(caller, todo, item, namedToken(caller, item))
   }
+}
+
+/** The interrupted todos of a session, in every workflow unless one is named. Which session is said, or is the only one. */
+export async function interruptedTodos(caller: Caller, flow: Workflow | undefined): Promise<Todo[]> {
+  const { session } = caller.scope
+  const where = {
+    ...(session !== undefined && { session: checkedSession(session) }),
+    ...(flow !== undefined && { workflow: flow }),
+  }
+  const items = await caller.store.find(todo, { where, status: ['interrupted'] })
+  const sessions = [...new Set(items.map(item => item.session))]
+  if (sessions.length < 2) return items
+  throw new Problem(
+    'bad_input',
+    `There are interrupted todos in several sessions: ${sessions.join(', ')}`,
+    `Say which: punchlist backlog resume --session ${sessions[0]}.`,
+    { sessions },
+  )
 }
 
 /** Brings interrupted todos back: one, or all of a session. */

@@ -5,9 +5,9 @@ import type { Whereabouts } from '../core/session.ts'
 import { byUrgency } from './claiming.ts'
 import { approveTodo, dismissTodo, logWork } from './deciding.ts'
 import { todo } from './kind.ts'
-import { locate } from './locating.ts'
 import { qualified } from './names.ts'
 import { DISMISSALS, type Priority, type Todo } from './record.ts'
+import { requireOne } from './short-ids.ts'
 
 /** So many at a time: what a person can still judge one by one. */
 export const AT_A_TIME = 10
@@ -50,7 +50,7 @@ export async function triageTodos(
   const refused: RefusedDecision[] = []
   for (const one of decisions) {
     try {
-      const item = await decide(caller, await locate(caller, where, one.id), one)
+      const item = await decide(caller, await requireOne(caller, where.workflow, one.id), one)
       triaged.push({ id: qualified(item), decision: one.decision, status: item.status })
     } catch (error) {
       if (!(error instanceof Problem)) throw error

@@ -53,7 +53,7 @@ function page(
 ): string {
   const known = argumentsOf(schema)
   const places = positional.map(field => known.find(one => one.field === field)!)
-  const flags = known.filter(({ field }) => !positional.includes(field))
+  const flags = known.filter(({ field, flag }) => !positional.includes(field) && !Object.hasOwn(GLOBAL_FLAGS, flag))
   const usage = ['punchlist', command, ...places.map(place), flags.length > 0 || follows ? '[OPTIONS]' : ''].filter(
     Boolean,
   )

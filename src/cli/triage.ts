@@ -59,9 +59,9 @@ async function ask(caller: Caller, one: Todo, place: string, terminal: Terminal)
     }
     const decision = KEYS[key[0] ?? '']
     if (!decision) continue
-    if (decision === 'approve') return { id, decision }
+    if (decision === 'approve') return { id: one.id, decision }
     const of = decision === 'duplicate' ? (await terminal.ask('Duplicate of which todo? '))?.trim() : undefined
     const reason = (await terminal.ask(decision === 'defer' ? 'Why (may be empty)? ' : 'Why? '))?.trim()
-    return { id, decision, ...(of ? { of } : {}), ...(reason ? { reason } : {}) }
+    return { id: one.id, decision, ...(of ? { of } : {}), ...(reason ? { reason } : {}) }
   }
 }

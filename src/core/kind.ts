@@ -146,12 +146,12 @@ export interface FileForm {
   /** The whole text of a file that has never been written. */
   write(content: Content): string
   /**
-   * The text with some fields, a text or one more move changed, and every byte
+   * The text with some fields or a text changed and more moves in its history, and every byte
    * that is none of ours as it was. Throws a `Problem` where that cannot be done.
    */
   edit(
     text: string,
-    change: { readonly fields: Fields; readonly texts?: Texts | undefined; readonly happened?: Happening | undefined },
+    change: { readonly fields: Fields; readonly texts?: Texts | undefined; readonly happened?: readonly Happening[] },
   ): string
 }
 

@@ -2,7 +2,7 @@ import { whyNot } from './keeping.ts'
 import type { Item, Kind, Texts } from './kind.ts'
 import { type Fields, openStatuses, phaseOf, type Refusal, refusalFor, standing, statusesBefore } from './lifecycle.ts'
 import { Problem } from './problem.ts'
-import type { Change, Query, Store } from './store.ts'
+import type { Change, ClaimStep, Query, Step, Store } from './store.ts'
 
 export interface Move<T extends Item = Item> {
   readonly id: string
@@ -65,6 +65,46 @@ export async function move<T extends Item>(store: Store, kind: Kind<T>, wanted: 
     const { lapsed } = wanted
     const decided = { id, revision: item.revision, from: item.status, token, lapsed, texts }
     return await store.save(kind, { ...decided, fields: difference(before, after) }, { by, at, why })
+  })
+}
+
+export interface MoveStep extends Pick<Move, 'to' | 'by' | 'at' | 'why'> {
+  readonly fields?: Fields
+}
+
+export interface Moves<T extends Item = Item> extends Pick<Move<T>, 'id' | 'known' | 'token' | 'lapsed'> {
+  readonly steps: readonly [MoveStep, ...MoveStep[]]
+  /** The claim that comes after them. */
+  readonly claim?: MoveStep & { readonly leaseMs?: number | undefined }
+}
+
+/**
+ * Moves one item several times in one write: each move is judged on the item as the one before leaves it, and told as
+ * an event of its own. Nobody sees the item in between.
+ */
+export async function moveThrough<T extends Item>(store: Store, kind: Kind<T>, wanted: Moves<T>): Promise<T> {
+  const { id, token, lapsed, steps, claim: last } = wanted
+  return await patiently(store, kind, wanted, async item => {
+    let before = fieldsOf(item)
+    const judged = ({ to, fields = {}, at }: MoveStep, owner?: string) => {
+      const here: Item = { ...item, ...before, ...(owner === undefined ? {} : { owner }) }
+      const after = { ...standing(kind.lifecycle, fieldsOf(here), to, fields, at), token: tokenAfter(kind, here, to) }
+      const refusal = refusalFor(kind.lifecycle, here.status, after)
+      if (refusal) throw refused(kind, here, to, refusal)
+      return { from: here.status, fields: difference(fieldsOf(here), after), after }
+    }
+    const changes = steps.map((step, index): Step => {
+      const { from, fields, after } = judged(step)
+      before = after
+      const first = index === 0 ? { token, lapsed } : {}
+      return { change: { id, revision: item.revision + index, from, fields, ...first }, note: step }
+    })
+    const claiming: ClaimStep | undefined = last && {
+      claim: { owner: last.by, fields: judged(last, last.by).fields, leaseMs: last.leaseMs },
+      note: last,
+    }
+    const [first, ...more] = changes
+    return await store.saveSteps(kind, [first!, ...more], claiming)
   })
 }
 

@@ -97,7 +97,7 @@ export const PAGE_CHARACTERS = 60_000
 
 type Entries = v.ObjectEntries
 export type InputSchema = v.ObjectSchema<Entries, undefined>
-type OutputSchema = v.GenericSchema<unknown, Readonly<Record<string, unknown>>>
+export type OutputSchema = v.GenericSchema<unknown, Readonly<Record<string, unknown>>>
 
 /** How the command line writes an input whose shape is not the operation's own. */
 interface CommandForm {
@@ -134,9 +134,14 @@ export interface Operation<I = unknown, O = unknown> {
   follow?(caller: Caller, input: I, signal: AbortSignal): AsyncIterable<O>
 }
 
+export type OperationSpec<S extends InputSchema, R extends OutputSchema> = Omit<
+  Operation<v.InferOutput<S>, v.InferOutput<R>>,
+  'input' | 'output'
+> & { input: () => S; output: () => R }
+
 /** Writes an operation down once; every door offers it from there. */
 export function operation<const S extends InputSchema, const R extends OutputSchema>(
-  spec: Omit<Operation<v.InferOutput<S>, v.InferOutput<R>>, 'input' | 'output'> & { input: () => S; output: () => R },
+  spec: OperationSpec<S, R>,
 ): Operation<v.InferOutput<S>, v.InferOutput<R>> & { input: () => S; output: () => R } {
   return { ...spec, run: concealed(spec), input: once(spec.input), output: once(spec.output) }
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { described } from './input.ts'
 import type { Kind } from './kind.ts'
-import type { Caller } from './operation.ts'
+import { type Caller, type InputSchema, type OperationSpec, type OutputSchema, operation } from './operation.ts'
 import { Problem } from './problem.ts'
 
 export const WORKFLOWS = ['work', 'reviews', 'audit', 'arc'] as const
@@ -10,8 +10,30 @@ export type Workflow = (typeof WORKFLOWS)[number]
 /** The items that are meant where none is named: those of one session. */
 export type Whereabouts = { readonly workflow: Workflow; readonly session: string }
 
-/** The field that names a workflow. */
-export const workflow = () => ({ workflow: described(v.picklist(WORKFLOWS), 'work if absent') })
+/** The fields that say which session is meant, where the environment does not. */
+export const workflow = () => ({
+  workflow: described(v.picklist(WORKFLOWS), 'work if absent'),
+  session: described(v.string(), 'the session; the newest if absent'),
+})
+
+/** The caller in the session that an input names; refused where the environment fixes another. */
+function inSession(caller: Caller, session: string | undefined): Caller {
+  if (session === undefined) return caller
+  const fixed = caller.scope.session
+  if (fixed === undefined) return { ...caller, scope: { ...caller.scope, session: checkedSession(session) } }
+  if (fixed === session) return caller
+  const hint = 'Leave session out; a todo of another session is named in full: WORKFLOW/SESSION/SOURCE/NUMBER.'
+  throw new Problem('bad_input', `session: it is ${fixed} here`, hint, { session: fixed })
+}
+
+/** Writes an operation down whose items belong to sessions: the session that its input names is the caller's. */
+export function sessional<const S extends InputSchema, const R extends OutputSchema>(
+  spec: OperationSpec<S, R>,
+): ReturnType<typeof operation<S, R>> {
+  const run: typeof spec.run = (caller, input) =>
+    spec.run(inSession(caller, (input as { session?: string }).session), input)
+  return operation<S, R>({ ...spec, run })
+}
 
 /** Sessions become folders: ASCII, so that no two that look alike are different ones. */
 const SESSION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/

@@ -50,6 +50,18 @@ export interface Claim {
   readonly guarded?: boolean | undefined
 }
 
+/** One of several changes that are written together, and what is told of it. */
+export interface Step {
+  readonly change: Change
+  readonly note: Note
+}
+
+/** A claim, and what is told of it. */
+export interface ClaimStep {
+  readonly claim: Claim
+  readonly note: Note
+}
+
 export interface Added<T extends Item> {
   readonly item: T
   /** False when an item of that identity was there already: it is returned as it stands. */
@@ -146,6 +158,11 @@ export interface Store {
   save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T>
   /** Makes several changes in one transaction, each if it can be made: undefined in its place where it cannot. */
   saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]>
+  /**
+   * Changes one item step by step in one write, each step with its event, and with a claim gives it to a caller in the
+   * end: all of it or nothing. Throws as `save` does. For kinds that are not kept as directories.
+   */
+  saveSteps<T extends Item>(kind: Kind<T>, steps: readonly [Step, ...Step[]], last?: ClaimStep): Promise<T>
   /** Gives the first match to exactly one caller, with a new token; undefined when nothing is left. */
   take<T extends Item>(kind: Kind<T>, query: Query, claim: Claim, note: Note): Promise<T | undefined>
   /** The same for as many as the limit says, in one transaction. */

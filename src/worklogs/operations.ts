@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 import { described, line } from '../core/input.ts'
-import { type Caller, operation } from '../core/operation.ts'
-import { endedSession, type Workflow, whereabouts, workflow } from '../core/session.ts'
+import type { Caller } from '../core/operation.ts'
+import { endedSession, sessional, type Workflow, whereabouts, workflow } from '../core/session.ts'
 import { about, warnings, written } from './answering.ts'
 import { files, name, plan, subtasks, task, words } from './asking.ts'
 import { completeTask } from './completing.ts'
-import { locate } from './locating.ts'
+import { requireOne } from './locating.ts'
 import { beginTask, checkOff, closeLog, decide, failTask, openLog } from './logging.ts'
 import { ROLES, type Worklog } from './record.ts'
 import { regardless } from './regardless.ts'
 import { progressBy, sweepSession } from './sessions.ts'
 import { viewOf, worklogShape } from './view.ts'
 
-export const worklogOpen = operation({
+export const worklogOpen = sessional({
   name: 'worklog_open',
   command: 'worklog open',
   tools: 'worklog',
@@ -31,7 +31,7 @@ export const worklogOpen = operation({
     written(caller, flow, async () => openLog(caller, await whereabouts(caller, flow), { worker, role, plan: path })),
 })
 
-export const worklogTask = operation({
+export const worklogTask = sessional({
   name: 'worklog_task',
   command: 'worklog task',
   tools: 'worklog',
@@ -57,7 +57,7 @@ export const worklogTask = operation({
     ),
 })
 
-export const worklogCheck = operation({
+export const worklogCheck = sessional({
   name: 'worklog_check',
   command: 'worklog check',
   tools: 'worklog',
@@ -79,7 +79,7 @@ export const worklogCheck = operation({
 /** What a decision is about, for those that a reviewer must see first. */
 const TAGS = ['dep', 'arch', 'deviation'] as const
 
-export const worklogDecide = operation({
+export const worklogDecide = sessional({
   name: 'worklog_decide',
   command: 'worklog decide',
   tools: 'worklog',
@@ -105,7 +105,7 @@ export const worklogDecide = operation({
     ),
 })
 
-export const worklogComplete = operation({
+export const worklogComplete = sessional({
   name: 'worklog_complete',
   command: 'worklog complete',
   tools: 'worklog',
@@ -130,7 +130,7 @@ export const worklogComplete = operation({
     ),
 })
 
-export const worklogFail = operation({
+export const worklogFail = sessional({
   name: 'worklog_fail',
   command: 'worklog fail',
   tools: 'worklog',
@@ -143,7 +143,7 @@ export const worklogFail = operation({
     written(caller, flow, async () => failTask(caller, await named(caller, flow, worker), number, reason), number),
 })
 
-export const worklogClose = operation({
+export const worklogClose = sessional({
   name: 'worklog_close',
   command: 'worklog close',
   tools: 'worklog',
@@ -165,7 +165,7 @@ export const worklogClose = operation({
 
 const swept = () => v.object({ interrupted: v.array(worklogShape()), ...warnings() })
 
-export const worklogSweep = operation({
+export const worklogSweep = sessional({
   name: 'worklog_sweep',
   command: 'worklog sweep',
   tools: 'worklog',
@@ -184,5 +184,5 @@ export const worklogSweep = operation({
 })
 
 async function named(caller: Caller, flow: Workflow | undefined, worker: string): Promise<Worklog> {
-  return await locate(caller, await whereabouts(caller, flow), worker)
+  return await requireOne(caller, await whereabouts(caller, flow), worker)
 }

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { described, wholeNumber } from '../core/input.ts'
-import { type Caller, operation } from '../core/operation.ts'
+import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { type Workflow, whereabouts, workflow } from '../core/session.ts'
+import { sessional, type Workflow, whereabouts, workflow } from '../core/session.ts'
 import { runWards } from '../core/wards.ts'
 import { toldBy } from './accounts.ts'
 import { warnings } from './answering.ts'
@@ -31,7 +31,7 @@ const listed = () =>
   })
 type Listed = v.InferOutput<ReturnType<typeof listed>>
 
-export const worklogList = operation({
+export const worklogList = sessional({
   name: 'worklog_list',
   command: 'worklog list',
   tools: 'worklog',
@@ -90,7 +90,7 @@ const summarised = () =>
   })
 type Summarised = v.InferOutput<ReturnType<typeof summarised>>
 
-export const worklogSummary = operation({
+export const worklogSummary = sessional({
   name: 'worklog_summary',
   command: 'worklog summary',
   tools: 'worklog',
@@ -161,7 +161,7 @@ const body = () =>
 const forPullRequest = () => v.object({ text: v.string(), section: v.nullable(v.string()), ...where(), ...warnings() })
 type ForPullRequest = v.InferOutput<ReturnType<typeof forPullRequest>>
 
-export const worklogPr = operation({
+export const worklogPr = sessional({
   name: 'worklog_pr',
   command: 'worklog pr',
   tools: 'worklog',
@@ -209,7 +209,7 @@ async function sectionIn(caller: Caller, given: string, flow: Workflow | undefin
   return { text: merged(given, section), section, ...at, warnings: [...session.warnings] }
 }
 
-export const worklogProtocol = operation({
+export const worklogProtocol = sessional({
   name: 'worklog_protocol',
   command: 'worklog protocol',
   tools: 'worklog',

@@ -90,7 +90,11 @@ x-map:
 ---
 `,
   ],
-  'a row': [{ fields: {}, happened }, '| a    | -    | ready | me | |\n', `| a    | -    | ready | me | |\n${row}\n`],
+  'a row': [
+    { fields: {}, happened: [happened] },
+    '| a    | -    | ready | me | |\n',
+    `| a    | -    | ready | me | |\n${row}\n`,
+  ],
   'a line of the body': [
     { fields: {}, texts: { body: 'Text first.\n\n# T\n\nBody   with spaces  \nmuch more' } },
     '\nmore\n',
@@ -152,37 +156,37 @@ describe('an edit makes what is missing:', () => {
     [
       'the history',
       `${start}\n# T\n`,
-      { fields: {}, happened },
+      { fields: {}, happened: [happened] },
       `${start}\n# T\n\n## Status History\n\n${head}\n${row}\n`,
     ],
     [
       'the history, without a line break at the end',
       `${start}# T`,
-      { fields: {}, happened },
+      { fields: {}, happened: [happened] },
       `${start}# T\n\n## Status History\n\n${head}\n${row}`,
     ],
     [
       'the history, after a blank line',
       `${start}# T\n\n`,
-      { fields: {}, happened },
+      { fields: {}, happened: [happened] },
       `${start}# T\n\n## Status History\n\n${head}\n${row}\n`,
     ],
     [
       'the table',
       `${start}# T\n## Status History\nText.\n`,
-      { fields: {}, happened },
+      { fields: {}, happened: [happened] },
       `${start}# T\n## Status History\n\n${head}\n${row}\n\nText.\n`,
     ],
     [
       'the table, at the end',
       `${start}# T\n## Status History`,
-      { fields: {}, happened },
+      { fields: {}, happened: [happened] },
       `${start}# T\n## Status History\n\n${head}\n${row}`,
     ],
     [
       'the first row',
       `${start}\n## Status History\n\n${head}`,
-      { fields: {}, happened },
+      { fields: {}, happened: [happened] },
       `${start}\n## Status History\n\n${head}\n${row}`,
     ],
     ['the body', `${start}# T\n`, { fields: {}, texts: { body: 'a\nb' } }, `${start}# T\n\na\nb\n`],
@@ -195,7 +199,7 @@ describe('an edit makes what is missing:', () => {
     [
       'all of it',
       '---\r\nstatus: ready\r\n---',
-      { fields: { status: 'blocked' }, texts: { body: 'a\nb' }, happened },
+      { fields: { status: 'blocked' }, texts: { body: 'a\nb' }, happened: [happened] },
       `---\nstatus: blocked\n---\n\na\nb\n\n## Status History\n\n${head}\n${row}`.replaceAll('\n', '\r\n'),
     ],
     [
@@ -219,7 +223,7 @@ test('line breaks of lines that stay are kept, each as it is', () => {
   expect(todoFile.edit(short, { fields: {}, texts: { body: 'a' } })).toBe(short.replace('\r\nb', ''))
   expect(todoFile.edit(short, { fields: {}, texts: { body: 'a\nb\nc' } })).toBe(`${short}\nc`)
   const table = `${text}\n${head}\n| a | b | ready | c | d |\r\n`
-  expect(todoFile.edit(table, { fields: {}, happened })).toBe(`${table}${row}\n`)
+  expect(todoFile.edit(table, { fields: {}, happened: [happened] })).toBe(`${table}${row}\n`)
   expect(todoFile.edit(text, { fields: {}, texts: { body: 'x\na\nb\nc\nd' } })).toBe(text.replace('a\r', 'x\na\r'))
 })
 

@@ -202,6 +202,28 @@ describe('a connection that breaks', () => {
       expect(await direct.events({})).toHaveLength(2)
     })
 
+    for (const moment of ['cut-here', 'COMMIT']) {
+      test(`with the ${lose} of a ${moment === 'COMMIT' ? 'commit' : 'statement'} amid several moves: all are made, once`, async () => {
+        const { wire, store, direct } = await wired()
+        const [added] = await store.insert(todo, [todoDraft('a', { status: 'ready' })], note)
+        const { id } = added!.item
+        const fields = { status: 'in_progress', assigned_to: 'ann', claimed_at: note.at }
+        await store.take(todo, { where: { id } }, { owner: 'ann', fields }, note)
+        const cutting = wire.cut(moment, lose)
+        const steps = [
+          { from: 'in_progress', fields: { status: 'interrupted', resolution_reason: 'x', token: 2 } },
+          { from: 'interrupted', fields: { status: 'ready', resolution_reason: null, owner: null, token: 3 } },
+        ].map((change, index) => ({ change: { id, revision: 2 + index, ...change }, note: cut }))
+        const last = { claim: { owner: 'bob', fields: { ...fields, assigned_to: 'bob' } }, note: cut }
+        const saved = await store.saveSteps(todo, [steps[0]!, ...steps.slice(1)], last)
+        await cutting
+        expect(saved).toMatchObject({ owner: 'bob', token: 4, revision: 5 })
+        expect(await direct.find(todo, {})).toEqual([saved])
+        const told = (await direct.events({})).map(({ to }) => to)
+        expect(told).toEqual(['ready', 'in_progress', 'interrupted', 'ready', 'in_progress'])
+      })
+    }
+
     test(`with the ${lose} of an addition: it is made once`, async () => {
       const { wire, store, direct } = await wired()
       const cutting = wire.cut('cut-here', lose)

@@ -68,9 +68,8 @@ describe('a model that is offered the backlog', () => {
       expect(description).toBeTruthy()
       expect([inputSchema.type, outputSchema?.type]).toEqual(['object', 'object'])
       expect(annotations?.readOnlyHint, name).toBe(reading.has(name))
-      // Who asks and in which session is the host's to say.
-      for (const scope of ['session', 'actor', 'root', 'store'])
-        expect(inputSchema.properties).not.toHaveProperty(scope)
+      // Who asks is the host's to say.
+      for (const scope of ['actor', 'root', 'store']) expect(inputSchema.properties).not.toHaveProperty(scope)
     }
     const sweep = tools.find(({ name }) => name === 'backlog_sweep')!
     expect(sweep.inputSchema.properties).not.toHaveProperty('remove')

@@ -77,7 +77,7 @@ test('a program is refused by every kind of verb, with the field and the one it 
     [(given: never) => repository.createBatch(given), [{ ...row, checkCommand: ['true'] }], 'checkCommand', undefined],
     [(updates: never) => repository.update(created.id, updates), { turnId: 't2' }, 'turnId', undefined],
   ] as const) {
-    const problem = await refusedBy(verb as (input: never) => Promise<unknown>, input)
+    const problem = await refusedBy(verb, input)
     expect(problem, field).toMatchObject({ code: 'bad_input' })
     const { wrong } = (problem as { details: { wrong: { field: string; nearest?: string }[] } }).details
     expect(

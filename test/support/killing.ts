@@ -16,9 +16,16 @@ export interface Verb {
   readonly args: readonly string[]
   /** The statuses of all todos, in order, afterwards. */
   readonly after: readonly string[]
+  /** The moves that the verb makes, all in one write; one unless told. */
+  readonly moves?: readonly string[]
 }
 
-export const VERBS: Readonly<Record<'add' | 'claim' | 'complete', Verb>> = {
+const LAPSED = [
+  ['backlog', 'claim', '1', '--lease', '1ms', '--as', 'w0', '--session', 's1'],
+  ['backlog', 'list', '--session', 's1'],
+]
+
+export const VERBS: Readonly<Record<'add' | 'claim' | 'complete' | 'release' | 'takeover', Verb>> = {
   add: { before: [], args: ['backlog', 'add', 'B', '--source', 'review', ...HERE], after: ['ready', 'pending'] },
   claim: { before: [], args: ['backlog', 'claim', '1', ...HERE], after: ['in_progress'] },
   complete: {
@@ -26,12 +33,24 @@ export const VERBS: Readonly<Record<'add' | 'claim' | 'complete', Verb>> = {
     args: ['backlog', 'complete', '1', '--reason', 'x', ...HERE],
     after: ['complete'],
   },
+  release: {
+    before: [['backlog', 'claim', '1', ...HERE]],
+    args: ['backlog', 'release', '1', '--reason', 'x', ...HERE],
+    after: ['ready'],
+    moves: ['interrupted', 'ready'],
+  },
+  takeover: {
+    before: LAPSED,
+    args: ['backlog', 'claim', '1', ...HERE],
+    after: ['in_progress'],
+    moves: ['interrupted', 'ready', 'in_progress'],
+  },
 }
 
 /** What is wrong after a verb was stopped somewhere; nothing, if each file is an old or a new one and work goes on. */
 export async function outcomeOf(verb: string, cwd: string, base: string, ran?: Ran): Promise<string[]> {
   const wrong: string[] = []
-  const { args, after } = VERBS[verb as keyof typeof VERBS]
+  const { args, after, moves = ['any'] } = VERBS[verb as keyof typeof VERBS]
   const before = todosIn(base)
   const now = todosIn(cwd)
   const statuses = now.map(({ content }) => String(content.fields['status']))
@@ -40,7 +59,9 @@ export async function outcomeOf(verb: string, cwd: string, base: string, ran?: R
     const old = before[n]
     if (old && text === old.text) continue
     const rows = old ? old.content.history.length : 0
-    if (!isNew || content.history.length !== rows + 1) wrong.push(`neither old nor new:\n${text}`)
+    if (!isNew || content.history.length !== rows + moves.length) wrong.push(`neither old nor new:\n${text}`)
+    const made = content.history.slice(rows).map(({ to }) => to)
+    if (moves.length > 1 && String(made) !== String(moves)) wrong.push(`history:\n${text}`)
   }
   if (!isNew && now.length !== before.length) wrong.push(`there are ${now.length}`)
   if (ran?.status === 0 && !isNew) wrong.push('answered, and not kept')

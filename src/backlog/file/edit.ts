@@ -10,12 +10,12 @@ import { storable } from './storable.ts'
 import { KEYS } from './values.ts'
 
 /** Changes the lines that a change is about, one part of the file after the other, then reads the outcome to be sure. */
-export const edited: FileForm['edit'] = (text, { fields, texts, happened }) => {
+export const edited: FileForm['edit'] = (text, { fields, texts, happened = [] }) => {
   const before = readable(text)
   const body = texts?.['body'] === undefined ? before.body : tidy(whole(texts['body']))
   let after = spliced(text, fieldSplices(text, before, fields))
   if (body !== before.body) after = spliced(after, [bodySplice(after, readable(after), body)])
-  if (happened) after = spliced(after, [rowSplice(after, readable(after), happened)])
+  for (const one of happened) after = spliced(after, [rowSplice(after, readable(after), one)])
   if (after === text) return text
   const wanted = {
     ...Object.fromEntries(
@@ -23,7 +23,7 @@ export const edited: FileForm['edit'] = (text, { fields, texts, happened }) => {
     ),
     body,
     title: before.layout.title,
-    history: [...(before.layout.table?.rows ?? []), ...(happened ? [asRead(happened)] : [])],
+    history: [...(before.layout.table?.rows ?? []), ...happened.map(asRead)],
     foreign: before.foreign,
     tail: before.layout.tail,
   }

@@ -208,6 +208,10 @@ export class DirectoryStore implements Store {
     return left
   }
 
+  async saveSteps<T extends Item>(kind: Kind<T>): Promise<T> {
+    throw new Error(`A ${kind.name} that is a directory makes one move at a time`)
+  }
+
   async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {
     const saved: (T | undefined)[] = []
     for (const change of changes) saved.push(await this.save(kind, change, note).catch(unlessTooLate))

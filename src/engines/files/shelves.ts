@@ -5,6 +5,7 @@ import type {
   Added,
   Change,
   Claim,
+  ClaimStep,
   EventQuery,
   Finding,
   Kept,
@@ -12,6 +13,7 @@ import type {
   Recovered,
   Recovery,
   Removed,
+  Step,
   Store,
   Unreadable,
 } from '../../core/store.ts'
@@ -103,6 +105,10 @@ export class Shelves implements Store {
 
   async save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T> {
     return await (await this.keeping(kind)).save(kind, change, note)
+  }
+
+  async saveSteps<T extends Item>(kind: Kind<T>, steps: readonly [Step, ...Step[]], last?: ClaimStep): Promise<T> {
+    return await (await this.keeping(kind)).saveSteps(kind, steps, last)
   }
 
   async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {

@@ -10,12 +10,14 @@ import type {
   Added,
   Change,
   Claim,
+  ClaimStep,
   EventQuery,
   Finding,
   Kept,
   Query,
   Recovered,
   Removed,
+  Step,
   Store,
   Unreadable,
 } from '../../core/store.ts'
@@ -138,6 +140,29 @@ export class FileStore implements Store {
         texts: change.texts,
         happened: happened(from, fields['status'], note),
       })
+      return saved
+    })
+  }
+
+  async saveSteps<T extends Item>(kind: Kind<T>, steps: readonly [Step, ...Step[]], last?: ClaimStep): Promise<T> {
+    const [{ change: first }] = steps
+    this.refuseStale(kind, first)
+    return this.writing(writing => {
+      this.refuseStale(kind, first)
+      const { item, file } = this.present<T>(kind, first.id)
+      if (!stands(item, first)) throw whyNot(kind, item, first)
+      let saved = item
+      for (const { change, note } of steps) saved = this.ledger.save(kind, change, note)
+      const moves = steps.flatMap(({ change: { from, fields }, note }) => happened(from, fields['status'], note))
+      const fields: Record<string, unknown> = Object.assign({}, ...steps.map(({ change }) => change.fields))
+      if (last) {
+        const { claim, note } = last
+        moves.push(...happened(saved.status, claim.fields['status'], note))
+        Object.assign(fields, claim.fields, { owner: claim.owner })
+        saved = this.ledger.take(kind, { where: { id: first.id } }, claim, note)!
+      }
+      // One file with all of it: killed in between, it is the old one.
+      this.rewrite(kind, writing, file, { fields, happened: moves })
       return saved
     })
   }
@@ -365,7 +390,7 @@ export class FileStore implements Store {
     kind: Kind,
     writing: Writing,
     file: Seen,
-    change: { fields: Fields; texts?: Texts | undefined; happened?: Happening | undefined },
+    change: { fields: Fields; texts?: Texts | undefined; happened: readonly Happening[] },
   ): void {
     const path = this.tree.path(file.folder, file.name)
     const look = readText(path)
@@ -429,8 +454,8 @@ export class FileStore implements Store {
 
 const LOOK_MS = 2000
 
-function happened(from: string, to: unknown, { at, by, why }: Note): Happening | undefined {
-  return typeof to === 'string' && to !== from ? { at, from, to, by, why: why ?? null } : undefined
+function happened(from: string, to: unknown, { at, by, why }: Note): Happening[] {
+  return typeof to === 'string' && to !== from ? [{ at, from, to, by, why: why ?? null }] : []
 }
 
 /** What could not be read again is not written. */

@@ -1,22 +1,25 @@
 import type { Event, Note } from '../../core/event.ts'
 import { whole, whyNot } from '../../core/keeping.ts'
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
+import type { Problem } from '../../core/problem.ts'
 import type {
   Added,
   Change,
   Claim,
+  ClaimStep,
   EventQuery,
   Finding,
   Kept,
   Query,
   Recovered,
   Removed,
+  Step,
   Store,
   Unreadable,
 } from '../../core/store.ts'
 import type { Statement } from './bound.ts'
-import type { Wish } from './changing.ts'
-import { type Connection, type ConnectionOptions, connect, type Row } from './connection.ts'
+import { changedIn, changing, type Wish } from './changing.ts'
+import { type Connection, type ConnectionOptions, connect, type Row, type Send } from './connection.ts'
 import { Feed } from './feed.ts'
 import { Gathering } from './gathering.ts'
 import { findings } from './health.ts'
@@ -112,6 +115,30 @@ class PostgresStore implements Store {
     const [item] = await this.saveAll(kind, [change], note)
     if (!item) throw whyNot(kind, await this.present(kind, change.id), change)
     return item
+  }
+
+  async saveSteps<T extends Item>(kind: Kind<T>, steps: readonly [Step, ...Step[]], last?: ClaimStep): Promise<T> {
+    const [{ change: first }] = steps
+    const { id } = first
+    const outcome = await exactlyOnce(this.connection, this.statements.events, mark =>
+      this.connection.together('', async send => {
+        let row: Row | undefined
+        for (const [index, { change, note }] of steps.entries()) {
+          const marked = { mark: index === 0 ? mark : undefined }
+          const { sql, values } = changing(this.statements, kind, [{ change, note }], marked)
+          row = changedIn(await send(sql, values))[0]?.row
+          if (!row) throw await this.whyNotMade(send, kind, change)
+        }
+        if (!last) return row!
+        const how = { note: last.note, mark: undefined, wait: true }
+        const { sql, values } = taking(this.statements, kind, { where: { id } }, last.claim, how)
+        return takenIn(await send(sql, values))[0]!
+      }),
+    )
+    this.positions.forget()
+    const written = Object.assign({}, ...steps.map(({ change }) => change.fields), last?.claim.fields)
+    const row = 'answer' in outcome ? outcome.answer : (await this.toldBy(kind, outcome.event, () => written)).at(-1)!
+    return itemOf(kind, row)
   }
 
   async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {
@@ -246,6 +273,12 @@ class PostgresStore implements Store {
     const told = await this.answer(toldWith(this.statements, String(seq)))
     const items = await this.find(kind, { where: { id: told.map(({ id }) => String(id)) } })
     return asTold(items, told, written)
+  }
+
+  private async whyNotMade(send: Send, kind: Kind, change: Change): Promise<Problem> {
+    const { sql, values } = this.statements.find(kind, { where: { id: change.id }, limit: 1 })
+    const [row] = await send(sql, values)
+    return whyNot(kind, row && itemOf(kind, row), change)
   }
 
   /** How an item stands that a write did not find as it should. */

@@ -10,7 +10,7 @@ import { Template } from './template.ts'
 
 export interface Taking {
   readonly note: Note
-  readonly mark: string
+  readonly mark: string | undefined
   /** For whoever holds a matching row at the moment, instead of passing it over. */
   readonly wait: boolean
   /** For each of the looks: only what comes after this, by the values of the fields that say what comes first. */
@@ -100,7 +100,7 @@ function textOf(
     at: `${template.add(({ note }) => note.at)}::text`,
     by: `${template.add(({ note }) => note.by)}::text`,
     why: `${template.add(({ note }) => note.why ?? null)}::text`,
-    mark: template.add(({ mark }) => mark),
+    mark: template.add(({ mark }) => mark ?? null),
   }
   const shown = `SELECT ${statements.shown(kind)} FROM u`
   return `WITH ${looks.join(', ')},

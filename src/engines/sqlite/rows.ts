@@ -15,7 +15,7 @@ import {
 import type { Draft, Item, Kind, Texts } from '../../core/kind.ts'
 import type { Fields } from '../../core/lifecycle.ts'
 import { refuseParts } from '../../core/parts.ts'
-import type { Added, Change, Claim, EventQuery, Kept, Query, Removed } from '../../core/store.ts'
+import type { Added, Change, Claim, ClaimStep, EventQuery, Kept, Query, Removed, Step } from '../../core/store.ts'
 import { LeaseClock } from './clock.ts'
 import type { Connection, Value } from './connection.ts'
 import { keepNumber, makeRoom, nextNumber } from './lists.ts'
@@ -137,6 +137,13 @@ export class Rows {
     this.record(kind, item, from, note)
     for (const one of awaited(this.connection, kind, [item])) this.free(kind, one, from, note)
     return item
+  }
+
+  saveSteps<T extends Item>(kind: Kind<T>, steps: readonly [Step, ...Step[]], last?: ClaimStep): T {
+    const { id } = steps[0].change
+    let item: T | undefined
+    for (const { change, note } of steps) item = this.save(kind, change, note)
+    return last ? this.take(kind, { where: { id } }, last.claim, last.note)! : item!
   }
 
   /** Several changes, each if it can be made; those that say the same of items that are named by their tokens in one go. */

@@ -7,12 +7,14 @@ import type {
   Added,
   Change,
   Claim,
+  ClaimStep,
   EventQuery,
   Finding,
   Kept,
   Query,
   Recovered,
   Removed,
+  Step,
   Unreadable,
 } from '../../core/store.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
@@ -109,6 +111,10 @@ class SqliteStore implements LedgerKeeper {
 
   async save<T extends Item>(kind: Kind<T>, change: Change, note: Note): Promise<T> {
     return this.connection.together(() => this.rows.save(kind, change, note))
+  }
+
+  async saveSteps<T extends Item>(kind: Kind<T>, steps: readonly [Step, ...Step[]], last?: ClaimStep): Promise<T> {
+    return this.connection.together(() => this.rows.saveSteps(kind, steps, last))
   }
 
   async saveAll<T extends Item>(kind: Kind<T>, changes: readonly Change[], note: Note): Promise<(T | undefined)[]> {
