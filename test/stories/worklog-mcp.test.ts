@@ -55,8 +55,8 @@ describe('a model that is offered the worklog', () => {
       expect(description).toBeTruthy()
       expect([inputSchema.type, outputSchema?.type]).toEqual(['object', 'object'])
       expect(annotations?.readOnlyHint, name).toBe(reading.has(name))
-      // Who asks and in which session is the host's to say.
-      for (const scope of ['session', 'actor', 'root', 'store'])
+      // Who asks is the host's to say.
+      for (const scope of ['actor', 'root', 'store'])
         expect(inputSchema.properties).not.toHaveProperty(scope)
     }
     expect(client.getInstructions()).toContain('worklog_open')
