@@ -56,8 +56,7 @@ describe('a model that is offered the worklog', () => {
       expect([inputSchema.type, outputSchema?.type]).toEqual(['object', 'object'])
       expect(annotations?.readOnlyHint, name).toBe(reading.has(name))
       // Who asks is the host's to say.
-      for (const scope of ['actor', 'root', 'store'])
-        expect(inputSchema.properties).not.toHaveProperty(scope)
+      for (const scope of ['actor', 'root', 'store']) expect(inputSchema.properties).not.toHaveProperty(scope)
     }
     expect(client.getInstructions()).toContain('worklog_open')
   })

@@ -123,7 +123,7 @@ function putOne(
   }
   written.note(() => {
     if (isNew) removeFile(path)
-    else if (old === undefined) putOne(root, path, there!, undefined, new Written())
+    else if (old === undefined) putOne(root, path, there, undefined, new Written())
     else moveEntry(old, path)
   }, old)
 }
