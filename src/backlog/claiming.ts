@@ -102,7 +102,14 @@ export async function unblockTodo(
   item: Todo,
   { as, token, leaseMs = LEASE_MS, without = [] }: Unblocking,
 ): Promise<{ todo: Todo; warnings: string[] }> {
-  if (item.status === 'in_progress') return { todo: item, warnings: [] }
+  if (item.status === 'in_progress') {
+    // Repeated; whoever has lost the claim meanwhile is told so.
+    const who = await acting(caller, item, { as, token })
+    return {
+      todo: await move(caller.store, todo, { id: item.id, known: item, to: 'in_progress', ...who }),
+      warnings: [],
+    }
+  }
   const waiting = waitingOf(item, await lookUp(caller, sessionOf(item), item.dependencies))
   const kept = [...waiting.open, ...waiting.missing].filter(id => !isAmong(item, id, without))
   if (item.status === 'blocked' && kept.length > 0) {

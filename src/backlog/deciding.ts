@@ -9,10 +9,12 @@ import { todo } from './kind.ts'
 import { locateWithin, lookUp, sessionOf } from './locating.ts'
 import { qualified } from './names.ts'
 import type { Resolution, Todo } from './record.ts'
+import { refuseUnlessFrom } from './ways-back.ts'
 
 export async function approveTodo(caller: Caller, item: Todo, why?: string): Promise<Todo> {
   const at = caller.now().toISOString()
-  return await move(caller.store, todo, { id: item.id, known: item, to: 'ready', by: caller.by, at, why })
+  const fields = (now: Todo) => (refuseUnlessFrom(now, 'pending'), {})
+  return await move(caller.store, todo, { id: item.id, known: item, to: 'ready', fields, by: caller.by, at, why })
 }
 
 export interface Resolving extends Acting {

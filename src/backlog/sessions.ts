@@ -9,6 +9,7 @@ import { interruptTodo } from './claiming.ts'
 import { todo } from './kind.ts'
 import { qualified } from './names.ts'
 import { SESSION_ENDED, type Todo } from './record.ts'
+import { refuseUnlessFrom } from './ways-back.ts'
 
 /** Ends a session: its claims are interrupted, its blocked todos stay blocked and have no owner. Others' are left alone. */
 export async function sweepSession(
@@ -74,9 +75,9 @@ export async function resumeTodos(caller: Caller, items: readonly Todo[]): Promi
   const resumed: Todo[] = []
   for (const item of items) {
     const at = caller.now().toISOString()
-    resumed.push(
-      await move(caller.store, todo, { id: item.id, known: item, to: 'ready', by: caller.by, at, why: 'resumed' }),
-    )
+    const fields = (now: Todo) => (refuseUnlessFrom(now, 'interrupted'), {})
+    const who = { by: caller.by, at, why: 'resumed' }
+    resumed.push(await move(caller.store, todo, { id: item.id, known: item, to: 'ready', fields, ...who }))
   }
   return resumed
 }

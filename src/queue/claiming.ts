@@ -285,5 +285,11 @@ async function whyNotClaimed(caller: Caller, item: Task, worker: string, otherwi
       },
     )
   }
-  return otherwise
+  if (otherwise.code !== 'not_found') return otherwise
+  return new Problem(
+    'move_refused',
+    `${id} is ${status}: it is not claimed any more`,
+    'Claim another task: punchlist queue claim; or add one for what is left to do.',
+    { id, from: status, to: 'in_progress' },
+  )
 }

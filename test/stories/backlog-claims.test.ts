@@ -207,4 +207,42 @@ describe.each(ENGINES)('a claimed todo, from the command line, on %s', (_engine,
     expect(await typist.refused('block', '3', '--on', '99')).toMatchObject({ status: 4 })
     expect(await typist.show('3')).toMatchObject({ status: 'in_progress', dependencies: [] })
   })
+
+  test('is not approved by resuming what is pending, nor resumed by approving what was interrupted', async () => {
+    const typist = new Typist(scratch())
+    await typist.add('not triaged', ready('b'))
+    const untriaged = await typist.refused('resume', '1')
+    expect(untriaged).toMatchObject({
+      status: 5,
+      code: 'move_refused',
+      hint: expect.stringContaining('backlog approve'),
+    })
+    expect((await typist.show('1')).status).toBe('pending')
+    await typist.run('claim', '2')
+    await typist.run('interrupt', '2')
+    const interrupted = await typist.refused('approve', '2')
+    expect(interrupted).toMatchObject({
+      status: 5,
+      code: 'move_refused',
+      hint: expect.stringContaining('backlog resume'),
+    })
+    expect((await typist.show('2')).status).toBe('interrupted')
+    for (const [verb, id] of [
+      ['approve', '1'],
+      ['resume', '2'],
+    ] as const)
+      for (let time = 0; time < 2; time++) expect((await typist.run(verb, id)).todo.status).toBe('ready')
+  })
+
+  test('says to a worker who lost it that it is lost, also when he unblocks it', async () => {
+    const typist = new Typist(scratch())
+    await typist.add(ready('a'))
+    await typist.run('claim', '1', '--as', 'ann')
+    await typist.run('release', '1')
+    const { todo } = await typist.run('claim', '1', '--as', 'bob')
+    const late = await typist.refused('unblock', '1', '--as', 'ann', '--token', '1')
+    expect(late).toMatchObject({ status: 6, code: 'lease_lost' })
+    const again = await typist.run('unblock', '1', '--as', 'bob', '--token', String(todo.token))
+    expect(again.todo).toMatchObject({ status: 'in_progress', assigned_to: 'bob', token: todo.token })
+  })
 })

@@ -230,4 +230,23 @@ describe.each(ENGINES)('a claimed task, from the command line, on %s', (engine, 
     expect((await typist.refused('return', '1', '--token', '1')).status).toBe(6)
     expect((await typist.refused('retry', '1')).hint).toContain('queue return req_0001')
   })
+
+  test('that is over is refused as such, whomever it was meant for', async () => {
+    const typist = new Typist(scratch())
+    await typist.add([
+      { title: 'A', targetWorker: 'w1' },
+      { title: 'B', targetWorker: 'w1' },
+    ])
+    await typist.claim('w1')
+    await typist.run('complete', '1')
+    await typist.run('cancel', '2', '--reason', 'no')
+    for (const [id, state] of [
+      ['1', 'completed'],
+      ['2', 'cancelled'],
+    ] as const) {
+      const refused = await typist.refused('claim', id, '--worker', 'w2')
+      expect(refused).toMatchObject({ status: 5, code: 'move_refused' })
+      expect(refused.message).toContain(`req_000${id} is ${state}`)
+    }
+  })
 })
