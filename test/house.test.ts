@@ -217,3 +217,11 @@ test('files are opened, written, moved and removed by one set of functions', () 
   expect(touching.filter(({ file }) => !Object.hasOwn(TOUCHING, file))).toEqual([])
   expect(touching.map(({ file }) => file).toSorted()).toEqual(Object.keys(TOUCHING).toSorted())
 })
+
+test('the model of the walk knows the rules from elsewhere than the program', () => {
+  const walk = join(import.meta.dirname, 'walk')
+  const models = readdirSync(walk).filter(name => name.endsWith('.ts'))
+  expect(models).toContain('queue-model.ts')
+  const asking = models.filter(name => /['"`][^'"`]*\/(?:src|dist)\b/.test(readFileSync(join(walk, name), 'utf8')))
+  expect(asking).toEqual([])
+})
