@@ -29,6 +29,20 @@ const ERROR = `
 const on = (directory: string, script: string) => `TASK_DIR=${directory}\n${script}`
 
 describe('a shell script beside punchlist', () => {
+  test('ends a claim by moving its task back: the token is not good again when a script claims the task', async () => {
+    const cwd = scratch()
+    const typist = new Typist(cwd)
+    await typist.add(['A'])
+    await typist.claim('w3')
+    sh(cwd, 'rm in_progress/req_0001_a/*_started; mv in_progress/req_0001_a to_execute/')
+    expect(await typist.show('1')).toMatchObject({ state: 'to_execute', owner: null })
+    sh(cwd, on('req_0001_a', CLAIM))
+    expect(await typist.show('1')).toMatchObject({ state: 'in_progress', owner: null, leaseUntil: null })
+    expect(await typist.refused('complete', '1', '--token', '1')).toMatchObject({ status: 6, code: 'lease_lost' })
+    sh(cwd, on('req_0001_a', COMPLETE))
+    expect(await typist.show('1')).toMatchObject({ state: 'completed', owner: null })
+  })
+
   test('adds, claims, reports, completes and fails, and the log tells what moved, from where', async () => {
     const cwd = scratch()
     const typist = new Typist(cwd)

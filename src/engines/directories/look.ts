@@ -253,6 +253,7 @@ export class Looker {
     const [row] = found ? ledger.find(kind, { where: { id: found.id } }) : []
     if (!found || !row) return false
     if (row.status === status && this.isRobbed(kind, row) && !this.restoreLease(row)) return false
+    if (isWaiting(kind, status)) this.endLease(status, found)
     const { lease, fields } = this.standing(kind, status, found)
     // Asked last: a claim that ends while it is read is neither held nor given back.
     if (this.isLeaving(kind, status, found.id)) return false
@@ -269,6 +270,18 @@ export class Looker {
     if (left !== undefined && isActive(kind, fields.status)) ledger.renew(kind, row.id, saved.token, left)
     if (row.status !== fields.status) this.noteArrived(kind, row.id, fields.status)
     return true
+  }
+
+  /**
+   * Ends the claim of an item that another program has moved back to those that wait: its token must not be good again
+   * once a script has claimed the item. Our own moves end the lease before they move the directory.
+   */
+  private endLease(status: string, { id, name }: Found): void {
+    const { records, root } = this.desk
+    const current = this.asData ? undefined : records.current(id)
+    // Who cancels what waits takes a lease that has expired for the moment.
+    if (!current || isLapsed(current.lease) || !statsAt(root.status(status, name))) return
+    records.end(id, current.token, status)
   }
 
   /** A part that another program has completed: its parent gets the link to it once this look is over. */
