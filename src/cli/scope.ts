@@ -105,8 +105,12 @@ function whenAsked(open: () => Promise<Store>): Store {
     const store = await (opened ??= open())
     return await (Reflect.get(store, name) as (...args: unknown[]) => unknown).apply(store, args)
   }
-  // Whoever awaits it must get it as it is.
-  const get = (_: Store, name: string | symbol) =>
-    name === 'then' ? undefined : (...args: unknown[]) => ask(name, args)
+  // What was never opened, or could not be, has nothing to warn of.
+  const warnings = async () => (await opened?.catch(() => undefined))?.warnings() ?? []
+  // `await` must get it as it is.
+  const get = (_: Store, name: string | symbol) => {
+    if (name === 'then') return undefined
+    return name === 'warnings' ? warnings : (...args: unknown[]) => ask(name, args)
+  }
   return new Proxy({} as Store, { get })
 }

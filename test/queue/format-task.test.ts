@@ -367,7 +367,8 @@ const maybe = fc.option(filled, { nil: null })
 const word = prose.map(line).filter(text => text !== '')
 const definition: fc.Arbitrary<Definition> = fc.record({
   id: fc.constantFrom('req_0001', 'req_12345', 'req_0001_02', 'req_0001_02_03'),
-  title: word,
+  // A title of which nothing can be seen is none.
+  title: word.filter(text => /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u.test(text)),
   type: fc.constantFrom(...TASK_TYPES),
   priority: fc.constantFrom(...PRIORITIES),
   posted: fc

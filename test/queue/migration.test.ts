@@ -13,6 +13,7 @@ import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/core/operation.ts'
 import { perform } from '../../src/core/operation.ts'
+import type { Store } from '../../src/core/store.ts'
 import { carryOut, planFor, queueMigrate } from '../../src/migration.ts'
 import { scratch } from '../support/scratch.ts'
 
@@ -32,7 +33,8 @@ function made(wanted: Readonly<Record<string, string>>): string {
 }
 
 async function migrate(root: string, apply: boolean, dir = 'coordination') {
-  return await perform(queueMigrate, { root } as Caller, { dir, apply })
+  const store = { warnings: async () => [] } as Partial<Store> as Store
+  return await perform(queueMigrate, { root, store } as Caller, { dir, apply })
 }
 
 function files(root: string): Record<string, string> {

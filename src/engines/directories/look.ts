@@ -332,7 +332,9 @@ export class Looker {
     const last = marks.at(-1)
     const waiting = (what: string) => isWaiting(kind, what === 'lease' && !isActive(kind, status) ? status : what)
     const lease = last && !isWaiting(kind, status) ? this.desk.records.receipt(id, last)?.lease : undefined
-    const held = isActive(kind, status) && last?.what !== 'lease' ? undefined : lease
+    // What was given back says nothing of who ended it after that.
+    const isHeld = last && (isActive(kind, status) ? last.what === 'lease' : !isWaiting(kind, last.what))
+    const held = isHeld ? lease : undefined
     const owner = held?.owner ?? null
     const stands = (last?.what === 'lease' && guardedStatus(kind, status, lease)) || status
     const told = this.desk.sealedTexts.believed(kind, id, fields, reader(this.desk.root.status(status, name)))
