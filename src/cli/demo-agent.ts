@@ -47,17 +47,15 @@ async function deadLink({ id, prompt }: Self): Promise<string> {
 }
 
 /** Stops after one of three, as agents do; sent on, it takes up what its plan says is left. */
-function guide({ id, worker, prompt }: Self): string {
+function guide({ worker, prompt }: Self): string {
   if (!prompt.includes('[Status: 1/3 completed')) {
     punchlist('plan', 'add', 'Flour', 'Dough', 'Oven')
+    const [, number = '1'] = /worklog decide \S+ (\d+)/.exec(prompt) ?? []
+    punchlist('worklog', 'decide', worker, number, 'The oven comes last: nobody bakes before there is dough')
     return chapter('1', 'Flour')
   }
   chapter('2', 'Dough')
   chapter('3', 'Oven')
-  punchlist('worklog', 'open', worker, '--role', 'implementation', '--plan', 'plan.md')
-  punchlist('worklog', 'task', worker, '1', `${id} The guide`)
-  punchlist('worklog', 'decide', worker, '1', 'The oven comes last: nobody bakes before there is dough')
-  punchlist('worklog', 'complete', worker, '1', '--file', 'guide.html')
   return 'the guide has three chapters'
 }
 
