@@ -1,3 +1,4 @@
+import { asModel } from './core/authority.ts'
 import { Problem } from './core/problem.ts'
 import { harmlessLine } from './core/text.ts'
 import { callerOf, type Punchlist } from './library.ts'
@@ -23,7 +24,8 @@ export async function toolsFor(list: Punchlist, sets: readonly ToolSetName[] = [
   }
   const offered = await Promise.all(sets.map(toolsOf))
   const inTurn = oneAfterTheOther()
-  return offered.flat().map(op => toolOf(op, callerOf(list), inTurn))
+  const caller = callerOf(list)
+  return offered.flat().map(op => toolOf(op, op.tools === 'plan' ? asModel(caller) : caller, inTurn))
 }
 
 /** Answers a call that a model makes by name, for whoever writes the loop: a tool that is not there is refused too. */

@@ -75,13 +75,33 @@ export async function requireOther(caller: Caller, item: Item, works: boolean): 
 
 /** Refuses an agent, or a model that works on a task, to go on with what waits for a person. */
 export async function requirePerson(caller: Caller, id: string, needs: string): Promise<void> {
-  const { who, tasks } = await caller.authority()
-  const working = tasks.length > 0 || caller.scope.task !== undefined
-  if (who !== 'agent' && !(who === 'model' && working)) return
+  if (!(await isAgent(caller))) return
   throw new Problem(
     'move_refused',
     `Item ${id} waits for a person: ${needs}`,
     'Go on with another item, or stop: a person answers, and the item is given out again.',
     { id, needs },
   )
+}
+
+/** Whether an agent of a run acts, or a model that works on a task. */
+export async function isAgent(caller: Caller): Promise<boolean> {
+  const { who, tasks } = await caller.authority()
+  const working = tasks.length > 0 || caller.scope.task !== undefined
+  return who === 'agent' || (who === 'model' && working)
+}
+
+export async function isPerson(caller: Caller): Promise<boolean> {
+  return (await caller.authority()).who === 'person'
+}
+
+/** The same caller for the tool calls of a model: what a person or a program may do, it may not. */
+export function asModel(caller: Caller): Caller {
+  return {
+    ...caller,
+    authority: async () => {
+      const { who, tasks } = await caller.authority()
+      return { who: who === 'agent' ? who : 'model', tasks }
+    },
+  }
 }

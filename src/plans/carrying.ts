@@ -1,10 +1,12 @@
+import { isLooser, stricter } from '../core/completion.ts'
 import { openStatuses } from '../core/lifecycle.ts'
+import { same } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { currentTurn, itemsOf, unopened } from './current-turn.ts'
 import { draftOf } from './draft.ts'
 import { type PlanItem, planItem, type Turn, turn } from './record.ts'
-import { rulesOf, turnForNewItems } from './turns.ts'
+import { turnForNewItems } from './turns.ts'
 
 /** Copies what is open in an earlier turn to the end of the present plan, each item linked to where it came from. */
 export async function carryItems(
@@ -14,7 +16,7 @@ export async function carryItems(
   const present = await currentTurn(caller)
   const source = from === undefined ? await latestUnfinished(caller, present) : await namedTurn(caller, from)
   if (!source || (await leftIn(caller, source, present)).length === 0) throw nothingToCarry(caller)
-  const { of } = await turnForNewItems(caller, rulesOf(caller, source))
+  const { of } = await turnForNewItems(caller, source)
   const carried = of.turnId === source.turnId ? [] : await copyOpen(caller, source, of)
   if (carried.length === 0) throw nothingToCarry(caller)
   return { of, source, carried }
@@ -35,14 +37,29 @@ export async function copyOpen(caller: Caller, source: Turn, of: Turn): Promise<
   const drafts = left
     .filter(({ id }) => !there.has(id))
     .map(item => {
-      const { agentType, checkCommand, mirrors, needs } = item
+      const { agentType, mirrors, needs } = item
+      const { checkCommand, completionMode } = rulesAlong(item, source, of)
       const given = { agentType: agentType ?? undefined, checkCommand: checkCommand ?? undefined }
       const kept = { ...item, ...given, mirrors: mirrors ?? undefined }
       const draft = draftOf(of, kept, at, `${of.id}:${item.id}`)
-      return { ...draft, fields: { ...draft.fields, carriedFrom: item.id, needs } }
+      return { ...draft, fields: { ...draft.fields, completionMode, carriedFrom: item.id, needs } }
     })
   await caller.store.insert(planItem, drafts, { by: caller.by, at, why: `carried from turn ${source.turnId}` })
   return await copies()
+}
+
+/** What an item brings along where the turn that it comes to is looser, or has another check. */
+function rulesAlong(
+  { checkCommand, completionMode }: PlanItem,
+  source: Turn,
+  of: Turn,
+): Pick<PlanItem, 'checkCommand' | 'completionMode'> {
+  const mode = stricter(completionMode ?? 'self', source.completionMode)
+  const turns = mode === 'verified' && !same(source.checkCommand, of.checkCommand) ? source.checkCommand : null
+  return {
+    checkCommand: checkCommand ?? turns,
+    completionMode: isLooser(of.completionMode, mode) ? mode : null,
+  }
 }
 
 /** What is open in a turn, but for what was carried on into another than this one: its copy there is what counts. */
@@ -77,7 +94,7 @@ async function namedTurn(caller: Caller, turnId: string): Promise<Turn> {
   const [found] = await caller.store.find(turn, { where: { conversationId, turnId }, limit: 1 })
   if (found) return found
   if ((await caller.store.find(planItem, { where: { conversationId, turnId }, limit: 1 })).length > 0)
-    return unopened(caller, turnId)
+    return await unopened(caller, turnId)
   throw new Problem(
     'not_found',
     `Conversation ${conversationId} has no turn ${turnId}`,

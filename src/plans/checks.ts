@@ -31,11 +31,7 @@ export function distinct(commands: readonly Command[]): Command[] {
   return [...new Map(commands.map(command => [JSON.stringify(command), command])).values()]
 }
 
-/**
- * Accepts the checks that the caller sets: a person or a program that names a
- * command wants it to be run. One that an agent of a run or a model names waits
- * for a person, where the store has commands of others.
- */
+/** Accepts the checks that the caller sets: a person or a program that names a command wants it to be run. */
 export async function acceptSet(caller: Caller, commands: readonly (Command | undefined)[]): Promise<void> {
   for (const command of commands) {
     if (!command || (await caller.checks.mayRun(command))) continue

@@ -94,10 +94,9 @@ export const createTodo = operation({
       ...item,
       checkCommand: command ? words(command) : undefined,
     }))
-    await acceptSet(
-      caller,
-      wanted.map(({ checkCommand }) => checkCommand),
-    )
+    const commands = wanted.flatMap(({ checkCommand }) => (checkCommand ? [checkCommand] : []))
+    if (commands.length > 0) await (await import('./turn-rules.ts')).requireNamer(caller, commands)
+    await acceptSet(caller, commands)
     const { of, added } = await addItems(caller, wanted)
     const left = await whatRemains(caller, of)
     return {

@@ -1,9 +1,10 @@
+import { stricter } from '../core/completion.ts'
 import { digest } from '../core/id.ts'
 import { openStatuses } from '../core/lifecycle.ts'
 import { amend, claim, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { currentTurn, itemsOf } from './current-turn.ts'
+import { currentTurn, itemsOf, type Rules } from './current-turn.ts'
 import { draftOf, type NewItem } from './draft.ts'
 import { settled } from './ended-turn.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
@@ -16,6 +17,7 @@ import { turnForNewItems } from './turns.ts'
  */
 export async function addItems(caller: Caller, items: readonly NewItem[]): Promise<{ of: Turn; added: PlanItem[] }> {
   const { of, before } = await turnForNewItems(caller)
+  const rules = await rulesForNewItems(caller, of)
   const at = caller.now().toISOString()
   const seen = new Map<string, number>()
   const drafts = items.map(item => {
@@ -25,10 +27,18 @@ export async function addItems(caller: Caller, items: readonly NewItem[]): Promi
     // The same item twice in one batch is meant twice.
     const times = (seen.get(key) ?? 0) + 1
     seen.set(key, times)
-    return draftOf(of, item, at, `${key}:${times}`)
+    const draft = draftOf(of, item, at, `${key}:${times}`)
+    return rules ? { ...draft, fields: { ...draft.fields, ...rules } } : draft
   })
   const added = (await caller.store.insert(planItem, drafts, { by: caller.by, at })).map(({ item }) => item)
   return await settled(caller, { of, before, added })
+}
+
+/** Rules that items keep for themselves: a turn that is named may be an older one, and looser than the newest. */
+export async function rulesForNewItems(caller: Caller, of: Turn): Promise<Rules | undefined> {
+  if (caller.scope.turnId === undefined) return undefined
+  const rules = await (await import('./turn-rules.ts')).rulesForAdding(caller, of)
+  return rules && { completionMode: rules.completionMode, checkCommand: rules.checkCommand }
 }
 
 /** An item of the caller's own plan, by id or by its number in the list. */
@@ -159,10 +169,14 @@ export async function finishItem(
   if (status === 'completed') await requirePersonFor(caller, item)
   const told = { outcome }
   const closed = !openStatuses(planItem.lifecycle).includes(item.status)
-  const onWord = status === 'cancelled' || closed || of.completionMode === 'self'
+  const mode = stricter(of.completionMode, item.completionMode ?? 'self')
+  const onWord = status === 'cancelled' || closed || mode === 'self'
   const believed = onWord
     ? told
-    : { ...told, ...(await (await import('./completion.ts')).grounds(caller, of, item, outcome)) }
+    : {
+        ...told,
+        ...(await (await import('./completion.ts')).grounds(caller, { ...of, completionMode: mode }, item, outcome)),
+      }
   const finished = await move(caller.store, planItem, {
     id: item.id,
     known: item,

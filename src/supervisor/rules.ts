@@ -1,4 +1,5 @@
-import { COMPLETION_MODES, type CompletionMode } from '../core/completion.ts'
+import { type CompletionMode, isLooser, stricter } from '../core/completion.ts'
+import { same } from '../core/move.ts'
 import type { Caller, Operation } from '../core/operation.ts'
 import { acceptSet } from '../plans/checks.ts'
 import { currentTurn } from '../plans/current-turn.ts'
@@ -13,16 +14,28 @@ export function completionOf({ completion, check }: SupervisorOptions): Completi
 
 /**
  * An operation under the rules of its supervisor: they are the turn's before it
- * has items, and before one is completed that was there already.
+ * has items, and before one is completed that was there already. They are set
+ * by the program that made the supervisor, and not by its model.
  */
-export function ruled(op: Operation, options: SupervisorOptions): Operation {
+export function ruled(op: Operation, options: SupervisorOptions, operator: Caller): Operation {
   const completion = completionOf(options)
   if (!completion || (op.name !== createTodo.name && op.name !== completeTodo.name)) return op
   return {
     ...op,
     async run(caller, input) {
-      await tightened(caller, completion, options.check)
+      await tightened(asOperator(operator), completion, options.check)
       return await op.run(caller, input)
+    },
+  }
+}
+
+/** `punchlist agent` acts as a model, but its check is one that a person typed. */
+function asOperator(caller: Caller): Caller {
+  return {
+    ...caller,
+    authority: async () => {
+      const { who, tasks } = await caller.authority()
+      return { who: who === 'model' && tasks.length === 0 ? 'program' : who, tasks }
     },
   }
 }
@@ -34,9 +47,10 @@ async function tightened(
 ): Promise<void> {
   const present = await currentTurn(caller)
   const begun = present !== undefined && present.id !== ''
-  const looser = begun && COMPLETION_MODES.indexOf(present.completionMode) < COMPLETION_MODES.indexOf(completion)
-  // A turn that is yet to begin takes the mode from its caller, but has no check.
-  const unchecked = checkCommand && JSON.stringify(present?.checkCommand) !== JSON.stringify(checkCommand)
+  // A turn that is yet to begin takes the mode from its caller.
+  const looser = begun && isLooser(present.completionMode, completion)
+  const unchecked = checkCommand && !same(present?.checkCommand, checkCommand)
   await acceptSet(caller, [checkCommand])
-  if (looser || unchecked) await openTurn(caller, { completion, checkCommand })
+  const mode = present ? stricter(present.completionMode, completion) : completion
+  if (looser || unchecked) await openTurn(caller, { completion: mode, checkCommand })
 }

@@ -1,4 +1,5 @@
 import type { ToolSet } from 'ai'
+import { asModel } from '../core/authority.ts'
 import type { Caller, Operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { LIMITS } from '../plans/budget.ts'
@@ -144,11 +145,15 @@ function offered(
 ): ToolSet {
   const { planning = true, workers = {}, tools = {}, model } = options
   const names = Object.keys(workers)
-  const ops = planning ? PLAN_TOOLS.map(op => ruled(op, options)) : []
+  const ops = planning ? PLAN_TOOLS.map(op => ruled(op, options, caller)) : []
   const delegation = delegateTool(names, planning, wanted =>
     inTurn(() => delegate({ caller, workers, model, signal, parent: trace, tell }, wanted)),
   )
-  return { ...turnTools(ops, caller, inTurn), ...(names.length > 0 ? { [DELEGATE]: delegation } : {}), ...tools }
+  return {
+    ...turnTools(ops, asModel(caller), inTurn),
+    ...(names.length > 0 ? { [DELEGATE]: delegation } : {}),
+    ...tools,
+  }
 }
 
 async function carryOn(caller: Caller, from: string | true): Promise<void> {
