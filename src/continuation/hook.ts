@@ -3,7 +3,7 @@ import { gather } from './asking.ts'
 import { endingOf, type HookContext, signalFrom } from './events.ts'
 import { reasonOf } from './failing.ts'
 import type { Clock, Toast, TodoContinuationOptions } from './options.ts'
-import { buildContinuationPrompt } from './prompt.ts'
+import { continuationPrompt } from './prompt.ts'
 import { react } from './reducer.ts'
 import { configFrom } from './settings.ts'
 import { type Effect, NEW_SESSION, type SessionState, type Signal } from './signals.ts'
@@ -126,7 +126,7 @@ export function createTodoContinuationHook(options: TodoContinuationOptions = {}
   }
 
   async function inject(sessionId: string, { work, agent, generation }: Of<'inject'>): Promise<void> {
-    const prompt = buildContinuationPrompt(work.completed, work.total, work.open)
+    const prompt = continuationPrompt(work)
     // Called before anything is waited for: whoever has stepped in by now has been heard.
     const outcome = await attempt(() => options.injectPrompt?.(sessionId, prompt, agent))
     const aborted = 'error' in outcome && endingOf(outcome.error) === 'aborted'

@@ -12,6 +12,21 @@ The plan still has open items. This reminder was sent by a program: it is not a 
 - If an item cannot go on without a person, mark it as blocked, say what is needed, and stop.
 - Stop when no open item is left.`
 
+/**
+ * The prompt for a plan as it stands. Whatever does not remain counts as completed: a cancelled item is done with. What
+ * waits for a person remains.
+ */
+export function continuationPrompt({ open, waiting, total }: Standing, next?: readonly string[]): string {
+  const remaining = open + waiting
+  return buildContinuationPrompt(total - remaining, total, remaining, next)
+}
+
+interface Standing {
+  readonly open: number
+  readonly waiting: number
+  readonly total: number
+}
+
 /** What a session is sent on with. `next`: titles of open items, which are data. */
 export function buildContinuationPrompt(
   completed: number,

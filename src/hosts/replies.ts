@@ -1,6 +1,6 @@
 import { UNTOUCHED } from '../continuation/judging.ts'
 import { judgeStop, noted, recalled, remember } from '../continuation/keeping.ts'
-import { buildContinuationPrompt, isOurs } from '../continuation/prompt.ts'
+import { continuationPrompt, isOurs } from '../continuation/prompt.ts'
 import { configFrom } from '../continuation/settings.ts'
 import { struck } from '../continuation/standing.ts'
 import type { Caller } from '../core/operation.ts'
@@ -29,7 +29,7 @@ export async function replyToStop(
   const { go } = await judgeStop(caller.store, sessionOf(host, caller), facts, config, caller)
   if (!go) return NOTHING
   const titles = (await coming(caller, of, 3)).map(({ title }) => title)
-  return { type: 'go_on', text: buildContinuationPrompt(work.completed, work.total, work.open, titles) }
+  return { type: 'go_on', text: continuationPrompt(work, titles) }
 }
 
 type Answers = {

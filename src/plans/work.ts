@@ -44,17 +44,29 @@ export async function rulesForNewItems(caller: Caller, of: Turn): Promise<Rules 
 /** An item of the caller's own plan, by id or by its number in the list. */
 export async function itemOf(caller: Caller, id: string): Promise<{ of: Turn; item: PlanItem }> {
   const of = await currentTurn(caller)
-  const where = of && (/^\d{1,6}$/.test(id) ? { priority: Number(id) - 1 } : { id })
-  const [item] = of ? await caller.store.find(planItem, { where: { ...itemsOf(of), ...where }, limit: 1 }) : []
+  const item = of && (await itemAt(caller, of, id))
   if (of && item) return { of, item }
+  const total = of ? await sizeOf(caller, of) : 0
   throw new Problem(
     'not_found',
     `There is no item ${id} in ${of ? `turn ${of.turnId}` : 'this conversation: it has no plan yet'}`,
-    of
-      ? 'List the plan (list_todo, or: punchlist plan list --status all) and use an id from it.'
+    total > 0
+      ? `List the plan (list_todo, or: punchlist plan list --status all) and use an id from it, or ${total === 1 ? 'the number 1' : `a number from 1 to ${total}`}.`
       : 'Make a plan first (create_todo, or: punchlist plan add TITLE).',
     { id, conversationId: caller.scope.conversationId, turnId: of?.turnId ?? caller.scope.turnId ?? null },
   )
+}
+
+/** An id is an id first: other programs may give theirs numbers. */
+async function itemAt(caller: Caller, of: Turn, id: string): Promise<PlanItem | undefined> {
+  const [named] = await caller.store.find(planItem, { where: { ...itemsOf(of), id }, limit: 1 })
+  if (named || !/^\d{1,6}$/.test(id)) return named
+  return (await caller.store.find(planItem, { where: { ...itemsOf(of), priority: Number(id) - 1 }, limit: 1 }))[0]
+}
+
+async function sizeOf(caller: Caller, of: Turn): Promise<number> {
+  const counts = await caller.store.count(planItem, { where: itemsOf(of) })
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }
 
 /** Starts the named item, or the next one that waits. */

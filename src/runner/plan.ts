@@ -1,5 +1,5 @@
 import { judgeStop } from '../continuation/keeping.ts'
-import { buildContinuationPrompt } from '../continuation/prompt.ts'
+import { continuationPrompt } from '../continuation/prompt.ts'
 import type { Caller } from '../core/operation.ts'
 import { coming, type Outlook, outlook, planText, waitingIn } from '../plans/outlook.ts'
 import type { Turn } from '../plans/record.ts'
@@ -95,7 +95,7 @@ async function sentOn({ run, claimed, agent }: Attempt, plan: Plan): Promise<Ope
   const next = (await coming(caller, of, 3)).map(({ title }) => title)
   return {
     what: 'open',
-    text: buildContinuationPrompt(stands.completed, stands.total, stands.open + stands.waiting, next),
+    text: continuationPrompt(stands, next),
   }
 }
 

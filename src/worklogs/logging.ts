@@ -57,6 +57,12 @@ export async function beginTask(
   return { ...begun, item: await move(caller.store, worklog, moved) }
 }
 
+/** The beginning of a hint: a range that is empty is not offered. */
+function offered(subtasks: number): string {
+  if (subtasks === 0) return 'Add'
+  return subtasks === 1 ? 'Use the number 1, or add' : `Use a number from 1 to ${subtasks}, or add`
+}
+
 export async function checkOff(caller: Caller, item: Worklog, number: number, subtask: number): Promise<Told> {
   const change: Rewriting = (body, account) => {
     const { subtasks } = attemptAt(item, account, number)
@@ -65,7 +71,7 @@ export async function checkOff(caller: Caller, item: Worklog, number: number, su
     throw new Problem(
       'not_found',
       `Task #${number} of ${item.worker} has ${subtasks.length} subtasks; there is no ${subtask}`,
-      `Use a number from 1 to ${subtasks.length}, or add it: punchlist worklog task ${item.worker} ${number} SUBJECT --subtask TEXT`,
+      `${offered(subtasks.length)} it: punchlist worklog task ${item.worker} ${number} SUBJECT --subtask TEXT`,
       { name: item.worker, task: number, subtask, subtasks },
     )
   }

@@ -219,7 +219,7 @@ describe('items that do not trigger', () => {
   test.each(['pending', 'in_progress', 'reviewing'])('not so %s, be there but one', async status => {
     const stage = staged({ getTodos: () => todos('completed', 'blocked', 'cancelled', status) })
     await stage.rests()
-    expect(stage.injected[0]!.prompt).toContain('[Status: 1/4 completed, 1 remaining]')
+    expect(stage.injected[0]!.prompt).toContain('[Status: 2/4 completed, 2 remaining]')
   })
 
   test.each([[[]], [null], [undefined]])('a list that is %j', async list => {

@@ -134,7 +134,15 @@ describe('a session is let go at once', () => {
     expect((await punchlist(['status'], { cwd: hooked.cwd })).stdout).toContain('waiting on you: 2 blocked items')
     // What the person answers frees it.
     await answer(['plan', 'unblock', '1'], hooked.here)
-    expect(await hooked.tell('Stop')).toContain('[Status: 0/2 completed, 1 remaining]')
+    expect(await hooked.tell('Stop')).toContain('[Status: 0/2 completed, 2 remaining]')
+  })
+
+  test('is told what remains of the plan: what was cancelled is done with, what waits is not', async () => {
+    const hooked = await planned('One', 'Two', 'Three', 'Four')
+    await answer(['plan', 'complete', '1', 'x'], hooked.here)
+    await answer(['plan', 'complete', '2', 'not needed', '--status', 'cancelled'], hooked.here)
+    await answer(['plan', 'block', '3', 'a password'], hooked.here)
+    expect(await hooked.tell('Stop')).toContain('[Status: 2/4 completed, 2 remaining]')
   })
 
   test('in plan mode, and while background tasks run or wait', async () => {
@@ -302,7 +310,7 @@ describe.each(Object.entries(ENGINES))('on %s', (_engine, environment) => {
     await answer(['stop'], { cwd: hooked.cwd })
     expect(await hooked.tell('Stop')).toBe('')
     await answer(['start'], { cwd: hooked.cwd })
-    expect(await hooked.tell('Stop')).toContain('[Status: 0/2 completed, 1 remaining]')
+    expect(await hooked.tell('Stop')).toContain('[Status: 0/2 completed, 2 remaining]')
     await hooked.tell('TaskCreated', { task_id: '1', task_subject: 'Two' })
     await hooked.tell('TaskCompleted', { task_id: '1', task_subject: 'Two' })
     expect(await hooked.tell('Stop')).toBe('')

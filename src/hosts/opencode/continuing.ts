@@ -1,5 +1,5 @@
 import { createTodoContinuationHook } from '../../continuation/hook.ts'
-import { buildContinuationPrompt } from '../../continuation/prompt.ts'
+import { continuationPrompt } from '../../continuation/prompt.ts'
 import { configFrom } from '../../continuation/settings.ts'
 import type { Todo } from '../../continuation/todos.ts'
 import type { Recalled, Talk } from '../talk.ts'
@@ -97,7 +97,7 @@ async function hookFor(first: string, using: With, refusals: ReadonlySet<string>
     async injectPrompt(session, prompt) {
       const { work, next } = plans.get(session) ?? {}
       // Everything is at hand: what is asked for here would leave time for somebody to step in.
-      const said = work ? buildContinuationPrompt(work.completed, work.total, work.open, next) : prompt
+      const said = work ? continuationPrompt(work, next) : prompt
       await host.prompt(session, said, workers.get(session) ?? {})
     },
   })
