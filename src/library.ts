@@ -151,6 +151,7 @@ export async function open(options: OpenOptions = {}): Promise<Punchlist> {
     sessional: () => door.sessional(),
     checks: door.checks(),
     seal: () => door.seal(),
+    planSettings: door.planSettings(),
     wards: door.wards(),
     continuation: workspace.settings.continuation ?? {},
     warnings: () => door.warnings(false),

@@ -4,9 +4,10 @@ import { boundOf, leaves, staysInside } from './core/boundary.ts'
 import { pause } from './core/clock.ts'
 import type { Kind } from './core/kind.ts'
 import type { LedgerKeeper } from './core/ledger.ts'
-import type { Checks, Command, Documents, Wards } from './core/operation.ts'
+import type { Checks, Command, Documents, PlanSettings, Wards } from './core/operation.ts'
 import { Problem } from './core/problem.ts'
 import type { Store } from './core/store.ts'
+import { words } from './core/words.ts'
 import { type Shelf, Shelves } from './engines/files/shelves.ts'
 import { openForeign, openFrozen, openSqliteStore } from './engines/sqlite/store.ts'
 import { foreignQueue, keepQueueAsOwn, queueSeal } from './trust/queue-folder.ts'
@@ -130,6 +131,18 @@ export class StoreDoor {
     const { importsInto } = await import('./trust/imported.ts')
     const isOwn = !(file !== undefined && wasAccepted(file)) && !importsInto(store).has(command)
     return isOwn || (await import('./trust/accepted.ts')).isAccepted(realRoot(root), { what: 'check', value: command })
+  }
+
+  /** What the settings say about the plan. */
+  planSettings(): PlanSettings {
+    const { settings, root, items } = this.workspace
+    const { check, maxChecks, maxCancelled } = settings.plan ?? {}
+    const command = check === undefined ? undefined : words(check)
+    const mayRun = async () => {
+      const item = items.find(({ what }) => what === 'plan.check')
+      return !item || (await import('./trust/accepted.ts')).isAccepted(realRoot(root), item)
+    }
+    return { check: command && { command, mayRun }, maxChecks, maxCancelled }
   }
 
   /** The commands that must exit 0 here. */

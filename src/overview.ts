@@ -11,7 +11,7 @@ import type { Caller } from './core/operation.ts'
 import { operation } from './core/operation.ts'
 import { whereabouts } from './core/session.ts'
 import { currentTurn, itemsOf } from './plans/current-turn.ts'
-import { outlookOf } from './plans/outlook.ts'
+import { countsOf, outlookOf } from './plans/outlook.ts'
 import { planItem, type Turn, turn } from './plans/record.ts'
 import { task } from './queue/kind.ts'
 import { worklog as worklogKind } from './worklogs/kind.ts'
@@ -39,6 +39,16 @@ export const status = operation({
           completed: v.number(),
           cancelled: v.number(),
           waiting: v.pipe(v.number(), v.description('of those that remain: wait for a person')),
+          counts: v.pipe(
+            v.object({
+              completed: v.number(),
+              verified: v.number(),
+              cancelled: v.number(),
+              blocked: v.number(),
+              left: v.number(),
+            }),
+            v.description('verified: of the completed; blocked: of those left'),
+          ),
           working: v.array(
             v.object({ id: v.string(), title: v.string(), owner: nullableText(), startedAt: nullableText() }),
           ),
@@ -161,6 +171,7 @@ export const log = operation({
 
 async function planOf(caller: Caller, of: Turn) {
   const counts = await caller.store.count(planItem, { where: itemsOf(of) })
+  const told = await countsOf(caller, of)
   const working = await caller.store.find(planItem, { where: itemsOf(of), status: ['in_progress'], limit: 20 })
   const free = { ...itemsOf(of), needs: null }
   const coming = await caller.store.find(planItem, { where: free, status: ['pending'], limit: 3 })
@@ -174,7 +185,8 @@ async function planOf(caller: Caller, of: Turn) {
     inProgress: counts['in_progress'] ?? 0,
     completed: counts['completed'] ?? 0,
     cancelled: counts['cancelled'] ?? 0,
-    waiting: (await outlookOf(caller, of)).waiting,
+    waiting: told.blocked,
+    counts: told,
     working: working.map(({ id, title, owner, startedAt }) => ({ id, title, owner, startedAt })),
     next: coming.map(({ id, title }) => ({ id, title })),
   }

@@ -6,6 +6,7 @@ import { COMPLETION_MODES } from './core/completion.ts'
 import { openNamed, readRegular, readUpTo } from './core/files.ts'
 import { Problem } from './core/problem.ts'
 import { configFile } from './core/state-file.ts'
+import { words } from './core/words.ts'
 
 /** What a value in a folder's settings does: anything but `none` needs the user's acceptance. */
 export type Effect = 'none' | 'runs' | 'connects' | 'outside' | 'loosens'
@@ -99,6 +100,37 @@ const KEYS = {
         COMPLETION_MODES.indexOf(value) < COMPLETION_MODES.indexOf(base) ? 'loosens' : 'none',
     },
   ),
+  'plan.check': declare(
+    v.pipe(
+      v.string(),
+      v.description('command that must exit 0 for an item to count as done, where neither it nor its turn names one'),
+    ),
+    {
+      default: undefined,
+      effects: { runs: 'always' },
+      effectOf: () => 'runs',
+      refusalOf: value => (words(value)?.length ? undefined : 'must be a command line with its quotes closed'),
+    },
+  ),
+  'plan.maxChecks': declare(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.description('failing runs of a check until its item waits for a person, 5 by default'),
+    ),
+    upTo(5),
+  ),
+  'plan.maxCancelled': declare(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.maxValue(100),
+      v.description('percent of a verified plan that is cancelled without a person, 25 by default'),
+    ),
+    upTo(25),
+  ),
   wards: declare(
     v.pipe(
       v.array(
@@ -163,7 +195,14 @@ const KEYS = {
   ),
 }
 
-const plan = v.optional(v.strictObject({ completion: KEYS['plan.completion'].schema }))
+const plan = v.optional(
+  v.strictObject({
+    completion: KEYS['plan.completion'].schema,
+    check: KEYS['plan.check'].schema,
+    maxChecks: KEYS['plan.maxChecks'].schema,
+    maxCancelled: KEYS['plan.maxCancelled'].schema,
+  }),
+)
 const continuation = v.optional(
   v.strictObject({
     enabled: KEYS['continuation.enabled'].schema,

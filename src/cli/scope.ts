@@ -91,6 +91,7 @@ export function callerFor(
     seal: () => door.seal(),
     completion,
     documents: door.documents(),
+    planSettings: door.planSettings(),
     wards: door.wards(),
     continuation: workspace.settings.continuation ?? {},
     sessional: () => door.sessional(),

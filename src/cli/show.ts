@@ -96,8 +96,11 @@ const SHOWN = {
     const counts = plan && [
       `${plan.pending} pending`,
       `${plan.inProgress} in progress`,
-      `${plan.completed} completed`,
+      plan.counts.verified > 0
+        ? `${plan.completed} completed (${plan.counts.verified} verified)`
+        : `${plan.completed} completed`,
       `${plan.cancelled} cancelled`,
+      ...(plan.counts.blocked > 0 ? [`${plan.counts.blocked} blocked`] : []),
     ]
     return lines(
       harmlessLine(`workspace ${root}`),

@@ -12,6 +12,8 @@ export interface Verification {
   /** The end of what it printed, both streams together, credentials taken out. */
   readonly output: string
   readonly at: string
+  /** How often it has failed, where that is counted. */
+  readonly failures?: number
 }
 
 export interface Checking {
@@ -89,7 +91,7 @@ export async function runCheck(command: readonly string[], checking: Checking): 
       running.delete(child.pid!)
       onGroup?.(child.pid!, true)
       // What is still in the pipes is read to its end, unless a grandchild that left the group keeps them open.
-      const patience = setTimeout(() => end(exit, signal), 1000)
+      const patience = setTimeout(() => end(exit, signal), stop?.aborted ? 0 : 1000)
       child.on('close', () => {
         clearTimeout(patience)
         end(exit, signal)

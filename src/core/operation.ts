@@ -48,6 +48,16 @@ export interface Checks {
   readonly holdBack: (commands: readonly Command[]) => Promise<readonly Command[]>
 }
 
+/** What the settings say about the plan. */
+export interface PlanSettings {
+  /** The check for items whose turn has none, and whether it is this user's and may be run. */
+  readonly check?: { readonly command: Command; readonly mayRun: () => Promise<boolean> } | undefined
+  /** How often a check fails until its item waits for a person. */
+  readonly maxChecks?: number | undefined
+  /** Percent of a verified plan that is cancelled without a person. */
+  readonly maxCancelled?: number | undefined
+}
+
 /** How sessions are sent on while their plan is open, as far as this workspace sets it. */
 export interface ContinuationSettings {
   readonly enabled?: boolean | undefined
@@ -83,6 +93,11 @@ export interface Caller {
   readonly seal: () => string | undefined
   /** The completion mode of turns that do not name one. */
   readonly completion: CompletionMode
+  readonly planSettings: PlanSettings
+  /** When the user last spoke, where the caller knows: what was planned before that is the user's business by now. */
+  readonly spokenAt?: string | undefined
+  /** Ends what is being waited for, with an error, when aborted. */
+  readonly signal?: AbortSignal | undefined
   readonly documents: Documents
   readonly wards: Wards
   readonly continuation: ContinuationSettings

@@ -45,6 +45,7 @@ export const ANSWERS: Answers = {
     // What the user says while items are open is about those: the turn goes on.
     if (work.open + work.waiting === 0 && (!of || work.total > 0))
       await openTurn(caller, { turnId: turn ?? named(caller) })
+    else if (of) await (await import('../plans/user-spoke.ts')).noteUserSpoke(caller, of)
     return contextOf(host.retells ? await planText(caller) : '')
   },
 

@@ -18,7 +18,15 @@ export async function currentTurn(caller: Caller): Promise<Turn | undefined> {
 /** A turn nobody has opened, as it would stand. */
 export async function unopened(caller: Caller, turnId: string): Promise<Turn> {
   const { conversationId } = caller.scope
-  const nobodys = { owner: null, token: 0, leaseUntil: null, identity: null, revision: 0, endedAt: null }
+  const nobodys = {
+    owner: null,
+    token: 0,
+    leaseUntil: null,
+    identity: null,
+    revision: 0,
+    spokenAt: null,
+    endedAt: null,
+  }
   const rules = { named: 1, ...inheritedRules(caller, await newestTurn(caller)) }
   const at = caller.now().toISOString()
   return { ...nobodys, ...rules, id: '', title: turnId, status: 'open', conversationId, turnId, createdAt: at }

@@ -33,6 +33,31 @@ export async function outlookOf(caller: Caller, of: Turn): Promise<Outlook> {
   return { open: free, waiting: unfinished - free, completed, total }
 }
 
+/** What has become of the items of a plan. */
+export interface Counts {
+  readonly completed: number
+  /** Of the completed: those whose check passed. */
+  readonly verified: number
+  readonly cancelled: number
+  /** Of those that are left: those that wait for a person. */
+  readonly blocked: number
+  readonly left: number
+}
+
+export const NO_COUNTS: Counts = { completed: 0, verified: 0, cancelled: 0, blocked: 0, left: 0 }
+
+export async function countsOf(caller: Caller, of: Turn): Promise<Counts> {
+  const where = itemsOf(of)
+  const [counts, onWord, free] = await Promise.all([
+    caller.store.count(planItem, { where }),
+    caller.store.count(planItem, { where: { ...where, verifiedAt: null }, status: ['completed'] }),
+    openIn(caller, of),
+  ])
+  const [completed, left] = [counts['completed'] ?? 0, sum(counts, OPEN)]
+  const verified = completed - (onWord['completed'] ?? 0)
+  return { completed, verified, cancelled: counts['cancelled'] ?? 0, blocked: left - free, left }
+}
+
 /** The items that come first among those that can be worked on. */
 export async function coming(caller: Caller, of: Turn, limit: number): Promise<PlanItem[]> {
   return await caller.store.find(planItem, { where: { ...itemsOf(of), needs: null }, status: OPEN, limit })

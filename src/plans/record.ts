@@ -113,12 +113,14 @@ export interface Turn extends Item {
   readonly status: 'open' | 'ended'
   readonly conversationId: string
   readonly turnId: string
-  /** 1 when somebody opened it by name; 0 when it began by itself with a plan. */
+  /** 1 when it was opened by name from outside; 0 when it began by itself with a plan, or an agent opened it. */
   readonly named: number
   readonly completionMode: CompletionMode
   /** The check for items that have none of their own. */
   readonly checkCommand: readonly string[] | null
   readonly createdAt: string
+  /** When the user last spoke in it, as far as that is known; null where only its beginning is. */
+  readonly spokenAt: string | null
   readonly endedAt: string | null
 }
 
@@ -133,6 +135,7 @@ export const turn: Kind<Turn> = {
     completionMode: 'text',
     checkCommand: 'json',
     createdAt: 'text',
+    spokenAt: 'text',
     endedAt: 'text',
   },
   lifecycle: {

@@ -1,6 +1,6 @@
 import { stricter } from '../core/completion.ts'
 import { digest } from '../core/id.ts'
-import { openStatuses } from '../core/lifecycle.ts'
+import { type Fields, openStatuses } from '../core/lifecycle.ts'
 import { amend, claim, move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
@@ -119,7 +119,10 @@ export async function unblockItem(caller: Caller, id: string): Promise<{ of: Tur
   const freed = await amend(caller.store, planItem, {
     id: item.id,
     known: item,
-    fields: () => ({ needs: null }),
+    fields: ({ verification }) => ({
+      needs: null,
+      verification: verification?.failures ? { ...verification, failures: 0 } : verification,
+    }),
     by: caller.by,
     at,
     why: 'waits for nobody any more',
@@ -170,18 +173,24 @@ export interface Ending {
   readonly id: string
   readonly status: 'completed' | 'cancelled'
   readonly outcome: string
+  /** What else changes about it. */
+  readonly more?: Fields
 }
 
 /** Completes or cancels an item, believing a completion the way its turn says. */
 export async function finishItem(
   caller: Caller,
-  { id, status, outcome }: Ending,
+  { id, status, outcome, more }: Ending,
 ): Promise<{ of: Turn; item: PlanItem }> {
+  requireVisible(outcome)
   const { of, item } = await itemOf(caller, id)
   if (status === 'completed') await requirePersonFor(caller, item)
-  const told = { outcome }
+  const told = { ...more, outcome }
   const closed = !openStatuses(planItem.lifecycle).includes(item.status)
   const mode = stricter(of.completionMode, item.completionMode ?? 'self')
+  if (status === 'cancelled' && !closed && mode === 'verified') {
+    await (await import('./cancelling.ts')).requireCancellable(caller, of, item, outcome)
+  }
   const onWord = status === 'cancelled' || closed || mode === 'self'
   const believed = onWord
     ? told
@@ -201,6 +210,17 @@ export async function finishItem(
   })
   return { of, item: finished }
 }
+
+/** What nobody can see is no outcome, and no reason. */
+function requireVisible(outcome: string): void {
+  if (/[\p{L}\p{N}\p{P}\p{S}]/u.test(outcome.replace(INVISIBLE, ''))) return
+  throw new Problem('bad_input', 'outcome: has no visible character', 'Say what was done, or why it is cancelled.', {
+    wrong: [{ field: 'outcome', message: 'has no visible character' }],
+  })
+}
+
+/** Fillers count as letters, and the empty braille pattern as a symbol. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /** Refuses an agent what waits for a person. Hardly any item does: what decides it is loaded for those. */
 async function requirePersonFor(caller: Caller, { id, needs }: PlanItem): Promise<void> {

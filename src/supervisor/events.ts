@@ -1,5 +1,6 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import type { LanguageModelUsage, ModelMessage } from 'ai'
+import type { Counts } from '../plans/outlook.ts'
 
 /** Something that is left in the plan at the end of a turn. */
 export interface Left {
@@ -19,6 +20,8 @@ export interface TurnResult {
   /** What is left, the first of it; `remaining` counts all of it. */
   readonly left: readonly Left[]
   readonly remaining: number
+  /** What has become of the plan. */
+  readonly counts: Counts
   /** How often the model was called, workers' calls aside. */
   readonly calls: number
   readonly usage: LanguageModelUsage
@@ -81,6 +84,7 @@ export type SupervisorEvent =
       readonly type: 'turn_failed'
       readonly error: unknown
       readonly remaining: number
+      readonly counts: Counts
       readonly left: readonly Left[]
     }
 

@@ -2,6 +2,7 @@ import type { ToolSet } from 'ai'
 import { asModel } from '../core/authority.ts'
 import type { Caller, Operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import { callerOf } from '../library.ts'
 import { LIMITS } from '../plans/budget.ts'
 import { carryItems } from '../plans/carrying.ts'
 import * as plan from '../plans/operations.ts'
@@ -55,11 +56,12 @@ function begin(options: SupervisorOptions, message: Message, how: HandleOptions)
   const { planning = true, name = 'supervisor', workers = {} } = options
   const scope = scopeOf(message, how)
   const completion = completionOf(options)
-  const caller = turnCaller(options.store, { by: name, scope, ...(completion ? { completion } : {}) })
+  const said = { by: name, scope, spokenAt: callerOf(options.store).now().toISOString() }
   const model = modelName(options.model)
   const trace: TurnTrace = { agent: name, ...scope, model }
   const stop = new AbortController()
   const signal = how.signal ? AbortSignal.any([how.signal, stop.signal]) : stop.signal
+  const caller = turnCaller(options.store, { ...said, signal, ...(completion ? { completion } : {}) })
   const queue = oneAfterTheOther()
   const called = new UnderWay()
   // What has not begun when the turn is stopped is not begun any more.

@@ -1,12 +1,21 @@
 import type { LanguageModelUsage, ModelMessage, ToolSet } from 'ai'
 import type { Caller } from '../core/operation.ts'
 import { type Budget, budgetOf, extended, type Limits } from '../plans/budget.ts'
-import { NO_PLAN, planStanding, type Standing, standingText } from '../plans/context.ts'
+import {
+  type Closing,
+  NO_PLAN,
+  NOTHING_PLANNED,
+  planClosing,
+  planStanding,
+  type Standing,
+  standingText,
+} from '../plans/context.ts'
+import { type Counts, NO_COUNTS } from '../plans/outlook.ts'
 import { bridged } from './bridging.ts'
 import { Broadcast } from './broadcast.ts'
 import { type CallTrace, type Left, type ModelName, type SupervisorEvent, type TurnResult, traced } from './events.ts'
 import { Transcript } from './history.ts'
-import { leftOf, leftText, silence } from './left.ts'
+import { cancelledText, countsText, leftOf, leftText, silence } from './left.ts'
 import { added, NO_USAGE } from './message.ts'
 import type { SupervisorOptions } from './options.ts'
 import { type Part, type Step, takeStep } from './step.ts'
@@ -59,7 +68,8 @@ export class TurnLoop {
         this.tell({ type: 'sent_back', call, remaining: plan.open + plan.waiting })
         reminded ||= next === 'remind'
       } else if (next !== 'go_on') {
-        const result = this.ended(step, plan, call, next)
+        const closing = this.setup.planning ? await planClosing(this.setup.caller) : NOTHING_PLANNED
+        const result = this.ended(step, plan, call, next, closing)
         return { ...result, messages: [...message, { role: 'assistant', content: result.text }] }
       }
     }
@@ -96,12 +106,13 @@ export class TurnLoop {
   readonly show = (part: Part): void => this.parts.push(part)
 
   /** What is left in the plan, as far as that can be told. */
-  async left(): Promise<{ remaining: number; left: Left[] }> {
+  async left(): Promise<{ remaining: number; left: Left[]; counts: Counts }> {
     const { planning, caller } = this.setup
     try {
-      return leftOf(planning ? await planStanding(caller) : NO_PLAN)
+      const { counts } = planning ? await planClosing(caller) : NOTHING_PLANNED
+      return { ...leftOf(planning ? await planStanding(caller) : NO_PLAN), counts }
     } catch {
-      return { remaining: 0, left: [] }
+      return { remaining: 0, left: [], counts: NO_COUNTS }
     }
   }
 
@@ -125,10 +136,17 @@ export class TurnLoop {
     return step
   }
 
-  private ended(step: Step, plan: Standing, calls: number, end: TurnResult['end']): Omit<TurnResult, 'messages'> {
+  private ended(
+    step: Step,
+    plan: Standing,
+    calls: number,
+    end: TurnResult['end'],
+    { counts, cancelled }: Closing,
+  ): Omit<TurnResult, 'messages'> {
     const { caller, turnId } = this.setup
     const { conversationId } = caller.scope
-    const closing = [step.text.trim() === '' ? silence(end, calls) : '', leftText(plan)]
+    const tail = [cancelledText(cancelled, counts), leftText(plan), countsText(counts)]
+    const closing = [step.text.trim() === '' ? silence(end, calls) : '', ...tail]
     // The plan may have been drained by somebody else while the model spoke: then it was the answer after all.
     const unheard = [step.shown ? '' : step.text, ...closing].filter(part => part.trim() !== '').join('\n\n')
     if (unheard !== '') {
@@ -139,7 +157,7 @@ export class TurnLoop {
     const usage = this.usage
     const finishReason = end === 'answered' ? 'stop' : end === 'budget' ? 'length' : 'tool-calls'
     this.parts.push({ type: 'finish', finishReason, rawFinishReason: undefined, totalUsage: usage })
-    return { conversationId, turnId, text, ...leftOf(plan), calls, usage, end }
+    return { conversationId, turnId, text, ...leftOf(plan), counts, calls, usage, end }
   }
 }
 

@@ -30,6 +30,7 @@ const verification = like({
   durationMs: Number.isFinite,
   output: text,
   at: time,
+  failures: orNone(count),
 })
 const extra = like({ lines: orNone(texts), tail: orNone(text) })
 
@@ -58,6 +59,7 @@ export const VALUES: Readonly<Record<string, Readonly<Record<string, Admits>>>> 
     conversationId: text,
     turnId: text,
     named: count,
+    spokenAt: orNone(time),
     completionMode: mode,
     checkCommand: orNone(command),
     createdAt: time,

@@ -19,6 +19,7 @@ export function callerOf(store: Store, more: Partial<Caller> = {}): Caller {
     checks: { mayRun: async () => false, accept: async () => {}, holdBack: async commands => commands },
     seal: () => 'seal',
     completion: 'self',
+    planSettings: {},
     documents: { read: async () => undefined, write: async () => {}, hindrance: async () => undefined },
     wards: { commands: [], mayRun: async () => false },
     continuation: {},

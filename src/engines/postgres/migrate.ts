@@ -13,6 +13,7 @@ const MIGRATIONS = [
   '0004-worklog.sql',
   '0005-continuation.sql',
   '0006-run.sql',
+  '0007-user-spoke.sql',
 ]
 
 /** Waiting for another program's migration, and large tables, take longer than any other statement may. */

@@ -10,6 +10,7 @@ const MIGRATIONS = [
   '0004-worklog.sql',
   '0005-continuation.sql',
   '0006-run.sql',
+  '0007-user-spoke.sql',
 ]
 
 /** "Pnch": marks a file as ours, so that another program's database is never migrated by mistake. */
