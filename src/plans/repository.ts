@@ -126,16 +126,16 @@ type Changes = Partial<Omit<TurnTodo, 'id' | 'conversationId' | 'turnId' | 'prio
 
 /** Completes or cancels an item as any door does, with what else the update says. */
 async function finished(caller: Caller, item: PlanItem, to: PlanStatus, { outcome, ...more }: Changes) {
-  const said = outcome ?? item.outcome
+  const answer = outcome ?? item.outcome
   const status = to as 'completed' | 'cancelled'
-  if (said === null || said === '') {
+  if (answer === null || answer === '') {
     throw refused(planItem, item, to, {
       why: 'missing',
       missing: ['outcome'],
       legal: ['in_progress', 'completed', 'cancelled'],
     })
   }
-  return rowOf((await finishItem(caller, { id: item.id, status, outcome: said, more: present(more) })).item)
+  return rowOf((await finishItem(caller, { id: item.id, status, outcome: answer, more: present(more) })).item)
 }
 
 /** What an update changes. What names an item may be sent along, and is never another. */

@@ -56,12 +56,12 @@ function begin(options: SupervisorOptions, message: Message, how: HandleOptions)
   const { planning = true, name = 'supervisor', workers = {} } = options
   const scope = scopeOf(message, how)
   const completion = completionOf(options)
-  const said = { by: name, scope, spokenAt: callerOf(options.store).now().toISOString() }
+  const asking = { by: name, scope, spokenAt: callerOf(options.store).now().toISOString() }
   const model = modelName(options.model)
   const trace: TurnTrace = { agent: name, ...scope, model }
   const stop = new AbortController()
   const signal = how.signal ? AbortSignal.any([how.signal, stop.signal]) : stop.signal
-  const caller = turnCaller(options.store, { ...said, signal, ...(completion ? { completion } : {}) })
+  const caller = turnCaller(options.store, { ...asking, signal, ...(completion ? { completion } : {}) })
   const queue = oneAfterTheOther()
   const called = new UnderWay()
   // What has not begun when the turn is stopped is not begun any more.

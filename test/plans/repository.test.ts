@@ -12,7 +12,7 @@ const code = async (work: () => Promise<unknown>) =>
     )) as { code: string }
   ).code
 
-describe.each(Object.entries(STORES))('the rows of a plan, on %s', (_, store) => {
+describe.each(Object.entries(STORES))('the rows of a plan, on %s', (_engine, store) => {
   const opened = async () => {
     const list = await open({ root: scratch(), store: store(), conversation: 'c', turn: 't', actor: 'ann' })
     return { list, rows: list.plan.repository, row: { conversationId: 'c', turnId: 't', title: 'A' } }
@@ -70,7 +70,7 @@ describe.each(Object.entries(STORES))('the rows of a plan, on %s', (_, store) =>
   test('completing, starting and cancelling are what they are at any other door', async () => {
     const { list, rows, row } = await opened()
     await list.plan.turn({ turnId: 't', completion: 'verified', check: 'false' })
-    const items = await rows.createBatch(Array.from({ length: 4 }, (_, n) => ({ ...row, title: `item ${n}` })))
+    const items = await rows.createBatch(Array.from({ length: 4 }, (_item, n) => ({ ...row, title: `item ${n}` })))
     const [first, second, third] = items.map(({ id }) => id) as [string, string, string]
     expect(await code(() => rows.update(first, { status: 'completed', outcome: 'x' }))).toBe('move_refused')
     await rows.update(first, { outcome: 'kept before' })

@@ -12,9 +12,9 @@ const cancelled = (place: number, outcome: string) => ({
   tool: 'complete_todo',
   input: { todoId: String(place), outcome, status: 'cancelled' },
 })
-const titles = (count: number) => Array.from({ length: count }, (_, n) => `Item ${n + 1}`)
+const titles = (count: number) => Array.from({ length: count }, (_item, n) => `Item ${n + 1}`)
 
-describe.each(Object.entries(STORES))('a plan that has to be verified, on %s', (_, store) => {
+describe.each(Object.entries(STORES))('a plan that has to be verified, on %s', (_engine, store) => {
   const opened = async () => await open({ root: scratch(), store: store() })
   const short = { check: ['false'], limits: { base: 6, withPlan: 6 } }
 
@@ -32,7 +32,7 @@ describe.each(Object.entries(STORES))('a plan that has to be verified, on %s', (
 
   test('is not made longer in order to be cancelled, nor made anew item by item', async () => {
     const list = await opened()
-    const more = planned(...Array.from({ length: 40 }, (_, n) => `Look at file ${n}`))
+    const more = planned(...Array.from({ length: 40 }, (_item, n) => `Look at file ${n}`))
     const all = titles(8).map((_title, n) => cancelled(n + 1, 'no'))
     await play(list, [planned(...titles(8)), more, { calls: all }, { text: 'x' }], {
       ...short,
@@ -72,7 +72,11 @@ describe.each(Object.entries(STORES))('a plan that has to be verified, on %s', (
     const runs = join(root, 'runs')
     const check = ['sh', '-c', `echo ran >>${runs}; echo 3 failing; test -f ${root}/mended`]
     const insist = { calls: [{ tool: 'start_todo', input: { todoId: '1' } }, completed(1, 'done')] }
-    const { result, events } = await play(list, [planned('A', 'B'), ...Array(9).fill(insist), { text: 'x' }], { check })
+    const { result, events } = await play(
+      list,
+      [planned('A', 'B'), ...Array.from({ length: 9 }, () => insist), { text: 'x' }],
+      { check },
+    )
     expect(readFileSync(runs, 'utf8')).toBe('ran\n'.repeat(5))
     expect(result.counts).toMatchObject({ completed: 0, left: 2 })
     expect(told(events, 'tool_failed').at(-1)!.error).toContain('has failed 5 times')
