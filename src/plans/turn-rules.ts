@@ -59,7 +59,8 @@ export async function requireNamer(caller: Caller, commands: readonly (Command |
  */
 export async function requireOpening(caller: Caller, turnId: string, inherited: Rules, rules: Rules): Promise<number> {
   await requireRight(caller, inherited, rules)
-  if (!(await isAgent(caller))) return 1
+  // A supervisor names its turns after the messages that it is sent, also in a run.
+  if (caller.spokenAt !== undefined || !(await isAgent(caller))) return 1
   const { conversationId } = caller.scope
   const present = await openedTurn({ ...caller, scope: { conversationId } })
   const counts = present ? await caller.store.count(planItem, { where: itemsOf(present) }) : {}
