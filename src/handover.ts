@@ -7,6 +7,7 @@ import { qualified } from './backlog/names.ts'
 import type { Todo } from './backlog/record.ts'
 import { requireOne } from './backlog/short-ids.ts'
 import { described, line } from './core/input.ts'
+import { openStatuses } from './core/lifecycle.ts'
 import { type Caller, operation } from './core/operation.ts'
 import { PROBLEMS, Problem } from './core/problem.ts'
 import type { Unreadable } from './core/store.ts'
@@ -15,6 +16,7 @@ import { locate } from './queue/locating.ts'
 import * as queue from './queue/operations.ts'
 import { writtenPath } from './queue/paths.ts'
 import type { Priority, Task } from './queue/record.ts'
+import * as reports from './queue/reports.ts'
 import { type TaskView, viewOf } from './queue/view.ts'
 
 /** Todos of the backlog as tasks of the queue, and back: a task that is completed resolves the todo it was made of. */
@@ -54,16 +56,36 @@ export const queueAdd = operation({
       throw new Problem('bad_input', 'items: is missing', 'Send items, or fromBacklog.')
     const added = wanted.length > 0 ? await room.run(caller, { items: wanted, parent, stage }) : undefined
     const tasks: TaskView[] = added ? [...(added.tasks ?? [added.task])] : []
+    const unheld: Unreadable[] = []
     for (const [index, item] of free.entries()) {
-      await claimTodo(caller, item, { as: tasks[items.length + index]!.id, leaseMs: HELD_MS })
+      const { id } = tasks[items.length + index]!
+      try {
+        await claimTodo(caller, item, { as: id, leaseMs: HELD_MS })
+      } catch (error) {
+        // The task is there by now: `recover` and the next run try again.
+        if (!(error instanceof Problem)) throw error
+        const message = `${qualified(item)} does not say yet that ${id} was made of it: ${error.message}`
+        unheld.push({ file: caller.work, line: 1, message })
+      }
     }
+    const warned = unheld.length > 0 ? { warnings: unheld } : {}
     // What was handed over before is answered with the task it became.
     for (const { status, owner } of todos) {
       if (status !== 'ready') tasks.push(await viewOf(caller, await locate(caller, owner!)))
     }
-    return tasks.length > 1 ? { task: tasks[0]!, tasks } : { task: tasks[0]! }
+    return { task: tasks[0]!, ...(tasks.length > 1 ? { tasks } : {}), ...warned }
   },
 })
+
+/** What was cut off between a task and its todo is finished as well. */
+export const queueRecover: typeof reports.queueRecover = {
+  ...reports.queueRecover,
+  async run(caller, input) {
+    const answer = await reports.queueRecover.run(caller, input)
+    await settleAll(caller)
+    return answer
+  },
+}
 
 /** Completing a task resolves the todo it was made of. */
 export const queueComplete: typeof queue.queueComplete = {
@@ -108,11 +130,22 @@ export async function settle(caller: Caller, id: string): Promise<void> {
   if (from?.status === 'in_progress' && from.owner === id) await resolved(caller, from, item)
 }
 
-/** The same for all that are held by tasks: whoever completed one may have been killed before its todo was resolved. */
+/** The same for all todos that tasks were made of. A process may have been killed between the task and the todo. */
 export async function settleAll(caller: Caller): Promise<void> {
+  await holdAgain(caller)
   const held = await caller.store.find(todo, { status: ['in_progress'] })
   for (const { owner } of held) {
     if (owner?.startsWith('req_')) await settle(caller, owner).catch(unlessAboutOne)
+  }
+}
+
+/** Claims the todos of open tasks that are still free: they could not be claimed when the tasks were added. */
+async function holdAgain(caller: Caller): Promise<void> {
+  const open = await caller.store.find(task, { status: openStatuses(task.lifecycle), fields: ['origin'] })
+  const made = new Map(open.flatMap(({ id, origin }) => (origin === null ? [] : [[origin, id] as const])))
+  if (made.size === 0) return
+  for (const item of await caller.store.find(todo, { where: { id: [...made.keys()] }, status: ['ready'] })) {
+    await claimTodo(caller, item, { as: made.get(item.id)!, leaseMs: HELD_MS }).catch(unlessAboutOne)
   }
 }
 

@@ -224,7 +224,7 @@ function verbsFor(caller: Caller): Punchlist {
       list: (input = {}) => perform(queueReports.queueList, caller, input),
       show: input => perform(queueReports.queueShow, caller, input),
       tree: (input = {}) => perform(queueReports.queueTree, caller, input),
-      recover: (input = {}) => perform(queueReports.queueRecover, caller, input),
+      recover: (input = {}) => perform(handover.queueRecover, caller, input),
       migrate: input => perform(queueMigrate, caller, input),
     },
     worklog: {

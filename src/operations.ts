@@ -43,12 +43,14 @@ const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
     ]
   },
   queue: async () => {
-    const [room, reports, { queueMigrate }, { queueAdd, queueComplete, queueCancel }] = await Promise.all([
-      import('./queue/operations.ts'),
-      import('./queue/reports.ts'),
-      import('./migration.ts'),
-      import('./handover.ts'),
-    ])
+    const [room, reports, { queueMigrate }, { queueAdd, queueComplete, queueCancel, queueRecover }] = await Promise.all(
+      [
+        import('./queue/operations.ts'),
+        import('./queue/reports.ts'),
+        import('./migration.ts'),
+        import('./handover.ts'),
+      ],
+    )
     return [
       queueAdd,
       room.queueRelease,
@@ -64,7 +66,7 @@ const ROOMS: Readonly<Record<string, () => Promise<Operation<never>[]>>> = {
       reports.queueList,
       reports.queueShow,
       reports.queueTree,
-      reports.queueRecover,
+      queueRecover,
       queueMigrate,
     ]
   },

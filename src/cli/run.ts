@@ -84,6 +84,7 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
   const progress = progressOn(processScreen(env), { json, caller, signal: stop.signal, now })
   const state = new RunState(workspace.root, caller.seal())
   const id = `${now().toISOString().replace(/\D/g, '').slice(0, 14)}-${process.pid}`
+  if (fields.worktree === true) state.make('worktrees')
   const diary = new Diary(state, id, now, entry => progress.tell(entry))
   const logbook = new Logbook(caller, state)
   const name =
@@ -127,6 +128,8 @@ export async function run(fields: Fields, globals: GlobalFlags, around: Surround
     // Not where it could not go on: it may have been unable to give its tasks back, and the next one does.
     over()
     await progress.end()
+    for (const { file, message } of await caller.store.warnings())
+      around.terminal.err(harmlessLine(`warning: ${file}: ${message}`))
     const pullRequest = fields.pr === true ? await logbook.pullRequest() : undefined
     if (json) {
       const told = { at: now().toISOString(), what: 'summary', path: summary ?? null, pullRequest: pullRequest ?? null }

@@ -20,6 +20,11 @@ export function isItsOwn(error: unknown): error is Problem {
   return error instanceof Problem && ITS_OWN.has(error.code)
 }
 
+/** Whether something else lies where the directory of a task is to go: only a person can say which of the two counts. */
+export function isInTheWay(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'move_refused' && typeof error.details['name'] === 'string'
+}
+
 /** Passes over what another has decided first, and what is wrong with one task. */
 export function unlessItsOwn(error: unknown): undefined {
   return isItsOwn(error) ? undefined : unlessReported(error)

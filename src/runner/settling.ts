@@ -5,7 +5,7 @@ import type { Task } from '../queue/record.ts'
 import { completeTask, failTask } from '../queue/reporting.ts'
 import type { Failed, Result } from './attempt.ts'
 import type { Outcome } from './diary.ts'
-import { unlessItsOwn } from './enduring.ts'
+import { isInTheWay, unlessItsOwn } from './enduring.ts'
 import type { Memory } from './memory.ts'
 import type { Run } from './run.ts'
 
@@ -46,7 +46,7 @@ async function completed(
   try {
     await completeTask(caller, id, token, text, verified)
   } catch (error) {
-    if (!(error instanceof Problem) || PROBLEMS[error.code].retry) throw error
+    if (!(error instanceof Problem) || PROBLEMS[error.code].retry || isInTheWay(error)) throw error
     // The agent, or a script, was faster: what it wrote down stays.
     if (error.code === 'move_refused' && error.details['from'] === 'completed') {
       await settle(caller, id)
@@ -76,8 +76,9 @@ export async function failed(
   { attempts, before }: Memory,
 ): Promise<Outcome> {
   const tried = attempts > 1 ? `${attempts} attempts:\n\n${before.map(each => `- ${each}`).join('\n')}` : undefined
-  const gone = await failTask(caller, claimed.id, { type, what: text, tried, token: claimed.token }).catch(
-    unlessReported,
+  const gone = await failTask(caller, claimed.id, { type, what: text, tried, token: claimed.token }).catch(error =>
+    // It has failed all the same; `queue recover` says what is in the way.
+    isInTheWay(error) ? claimed : unlessReported(error),
   )
   return gone ? 'failed' : 'lost'
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { problemFor } from '../core/disk.ts'
 import {
@@ -46,7 +47,8 @@ export class RunState {
   /** Makes a folder in it; refuses one that leads elsewhere. */
   make(...names: readonly string[]): string {
     const path = this.path(...names)
-    if (!this.ready.has(path)) guarded(path, () => makeFolder(this.root, path))
+    // An agent may have removed it since.
+    if (!this.ready.has(path) || !existsSync(path)) guarded(path, () => makeFolder(this.root, path))
     this.ready.add(path)
     return path
   }

@@ -12,7 +12,7 @@ import { listArrived } from './arrival-list.ts'
 import { type Attempt, attempt, type Failed, type Result } from './attempt.ts'
 import { BUDGET } from './budget.ts'
 import type { Outcome } from './diary.ts'
-import { enduring, isItsOwn } from './enduring.ts'
+import { enduring, isInTheWay, isItsOwn } from './enduring.ts'
 import { Hold } from './hold.ts'
 import { forget, type Memory, recall, remember } from './memory.ts'
 import { placeFor } from './place.ts'
@@ -95,7 +95,7 @@ export async function workOn(run: Run, worker: string, claimed: Task): Promise<O
       if (run.signal.aborted) return ended(await returned(run, claimed, 'the run was stopped'), 'the run was stopped')
     }
   } catch (error) {
-    if (isItsOwn(error) && !run.signal.aborted) {
+    if (error instanceof Problem && (isItsOwn(error) || isInTheWay(error)) && !run.signal.aborted) {
       // Where not even that can be written down, others get the task when its lease has expired.
       return await failing({ type: 'hindered', text: error.message }).catch(() => ended('lost', error.message))
     }

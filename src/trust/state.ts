@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf } from '../core/disk.ts'
+import { codeOf, problemFor } from '../core/disk.ts'
 import { Problem } from '../core/problem.ts'
 import { homeFolder, stateFile } from '../core/state-file.ts'
 
@@ -157,7 +157,9 @@ export function recordOf(folder: string, path: string, ending: string): string {
 function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as unknown
-  } catch {
+  } catch (error) {
+    // A process that can open no more files knows nothing, which is no reason to call the store foreign.
+    if (codeOf(error) === 'EMFILE' || codeOf(error) === 'ENFILE') throw problemFor(error, file)
     return undefined
   }
 }

@@ -112,7 +112,7 @@ export class Claims {
     } catch (error) {
       undo(desk, kind, held, item, token)
       // What is in the way of one is none of the others' concern.
-      if (!named && isAboutOne(error, desk.root, item.status)) return undefined
+      if (!named && [item.status, to].every(status => isAboutOne(error, desk.root, status))) return undefined
       throw error
     }
     const made = { item, token, claim, note }

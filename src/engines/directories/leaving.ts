@@ -83,7 +83,7 @@ export function endClaim<T extends Item>(desk: Desk, kind: Kind<T>, item: T, cha
 }
 
 /** Whether something else lies where a directory is to go. It may have been moved there by another program. */
-function isTaken({ root }: Desk, name: string, from: string, to: string): boolean {
+export function isTaken({ root }: Desk, name: string, from: string, to: string): boolean {
   const there = statsAt(root.status(to, name))
   return there !== undefined && (!there.isDirectory() || statsAt(root.status(from, name)) !== undefined)
 }

@@ -23,6 +23,9 @@ const NOW_AND_THEN_MS = 250
 /** And spends no more than this part of the time on it, however long the folder is. */
 const SHARE = 1 / 25
 
+/** A look that takes no longer is taken before each completion. */
+const QUICK_MS = 3
+
 /** Of more than these that wait, not each is looked at: whoever names one, or claims it, looks at that one. */
 const FEW = 2000
 
@@ -69,6 +72,18 @@ export class Looker {
     for (const status of others) changed = this.lookAt(kind, status, new Set()) || changed
     this.linkArrived(kind)
     return changed
+  }
+
+  /**
+   * Looks for parts that other programs have added, before an item ends: everything where a look is short, and as rarely
+   * as claims do where it is not.
+   */
+  lookForParts(kind: Kind): void {
+    const open = openStatuses(kind.lifecycle)
+    if (this.took > QUICK_MS) return this.lookNowAndThen(kind, open)
+    const began = sinceBoot()
+    this.look(kind, open)
+    this.took = sinceBoot() - began
   }
 
   /** Looks at one item's directory. */

@@ -6,6 +6,8 @@ import type { Change } from '../../core/store.ts'
 import { bringBack } from './astray.ts'
 import { repair } from './damage.ts'
 import { type Desk, isWaiting } from './desk.ts'
+import { isTaken } from './leaving.ts'
+import { inTheWay } from './problems.ts'
 import { entriesIn, formOf, nameOf, reader } from './reading.ts'
 import { syncFolder } from './root.ts'
 import { justWritten } from './seen.ts'
@@ -25,6 +27,7 @@ export function moveIdle<T extends Item>(
   const { id, status: from } = item
   const to = String(change.fields['status'])
   root.makeStatus(to)
+  if (isTaken(desk, nameOf(kind, item), from, to)) throw inTheWay(nameOf(kind, item), from, to)
   const held = hands.take(from, nameOf(kind, item))
   if (!held) throw whyNot(kind, item, { id })
   const { name, path } = held

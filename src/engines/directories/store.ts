@@ -195,6 +195,7 @@ export class DirectoryStore implements Store {
     this.claims.settle(this.kind)
     const { id, from, fields } = change
     this.desk.root.make()
+    if (kind.waits?.until.includes(String(fields['status']))) this.looker.lookForParts(kind)
     this.looker.lookOnce(kind, id)
     const [item] = this.desk.ledger.find(kind, { where: { id } })
     if (!item || !stands(item, change) || item.status !== from) throw whyNot(kind, item, change)
