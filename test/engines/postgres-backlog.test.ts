@@ -46,7 +46,7 @@ test('a schema of the first version is brought to the newest when it is opened, 
     COMMIT`)
   const [store] = await Promise.all([open(), open(), open()])
   const { rows } = await other.query(`SELECT version FROM "${schema}".migrations ORDER BY version`)
-  expect(rows).toEqual([1, 2, 3, 4, 5, 6].map(version => ({ version })))
+  expect(rows).toEqual([1, 2, 3, 4, 5, 6, 7].map(version => ({ version })))
   expect(await store.find(planItem, {})).toMatchObject([{ id: 'x', title: 'old', owner: 'w1', token: 1, revision: 2 }])
   expect((await store.events({ of: { kind: planItem, id: 'x' } })).map(({ to }) => to)).toEqual([
     'pending',

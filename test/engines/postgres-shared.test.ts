@@ -78,6 +78,7 @@ describe('a schema', () => {
       { version: 4 },
       { version: 5 },
       { version: 6 },
+      { version: 7 },
       { version: 99 },
     ])
   })

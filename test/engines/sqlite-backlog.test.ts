@@ -33,7 +33,7 @@ describe('a file of the first version', () => {
     ofVersion1(path)
     const store = openSqliteStore(path)
     const version = new DatabaseSync(path).prepare('PRAGMA user_version').all()
-    expect(version).toEqual([{ user_version: 6 }])
+    expect(version).toEqual([{ user_version: 7 }])
     expect(await store.find(planItem, {})).toMatchObject([
       { id: 'x', title: 'old', owner: 'w1', token: 1, revision: 2 },
     ])

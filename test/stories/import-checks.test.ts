@@ -104,9 +104,10 @@ describe('checks of others', () => {
     const cwd = scratch()
     await answer(['import', await prepared(mark)], { cwd })
     const agent = { cwd, env: { PUNCHLIST_RUN: '1:req_0001' } }
-    await answer(['--turn', 'mine', 'plan', 'turn', '--completion', 'verified', '--check', `touch ${mark}`], agent)
-    await answer(['--turn', 'mine', 'plan', 'add', 'x'], agent)
-    expect(await refusal(['--turn', 'mine', 'plan', 'complete', '1', 'x'], agent)).toMatchObject({
+    const named = ['--turn', 'mine', 'plan', 'turn', '--completion', 'verified', '--check', `touch ${mark}`]
+    expect(await refusal(named, agent)).toMatchObject({ code: 'move_refused' })
+    await answer(['--turn', 'mine', 'plan', 'turn', '--completion', 'verified'], agent)
+    expect(await refusal(['--turn', 'mine', 'plan', 'add', 'x', '--check', `touch ${mark}`], agent)).toMatchObject({
       code: 'move_refused',
     })
     expect(existsSync(mark)).toBe(false)

@@ -127,7 +127,7 @@ describe.each(ENGINES)('a program that keeps worklogs, on %s', (engine, store) =
     await worklog.fail({ name, task: 3, reason: 'no ship' })
     const before = await stored(list)
     const bad: [call: () => Promise<unknown>, code: string, hint: RegExp][] = [
-      [() => worklog.check({ name, task: 1, subtask: 2 }), 'not_found', /from 1 to 1/],
+      [() => worklog.check({ name, task: 1, subtask: 2 }), 'not_found', /the number 1/],
       [() => worklog.check({ name, task: 2, subtask: 1 }), 'not_found', /--subtask TEXT/],
       [() => worklog.check({ name, task: 9, subtask: 1 }), 'not_found', /There are: 1, 2, 3\..*worklog task alice 9/],
       [() => worklog.decide({ name, task: 9, text: 'x' }), 'not_found', /Begin it first/],
