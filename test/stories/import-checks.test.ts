@@ -106,8 +106,7 @@ describe('checks of others', () => {
     const agent = { cwd, env: { PUNCHLIST_RUN: '1:req_0001' } }
     const named = ['--turn', 'mine', 'plan', 'turn', '--completion', 'verified', '--check', `touch ${mark}`]
     expect(await refusal(named, agent)).toMatchObject({ code: 'move_refused' })
-    await answer(['--turn', 'mine', 'plan', 'turn', '--completion', 'verified'], agent)
-    expect(await refusal(['--turn', 'mine', 'plan', 'add', 'x', '--check', `touch ${mark}`], agent)).toMatchObject({
+    expect(await refusal(['plan', 'add', 'x', '--check', `touch ${mark}`], agent)).toMatchObject({
       code: 'move_refused',
     })
     expect(existsSync(mark)).toBe(false)
