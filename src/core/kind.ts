@@ -173,7 +173,7 @@ export interface Evidence {
   readonly complaints: readonly string[]
   /** Empty files that tell of a claim: they go when the item is given back. */
   readonly claims: readonly string[]
-  /** Empty files that tell that it is done: they go when it is not. */
+  /** Empty files that tell that it is done, or dropped: they go when it is not. */
   readonly ends: readonly string[]
 }
 

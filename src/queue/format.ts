@@ -67,7 +67,7 @@ export const taskDirectory: DirectoryForm = {
       },
       complaints: [...complaints, ...startedTwice(claims), ...inItself(entries)],
       claims,
-      ends: named('completed'),
+      ends: [...named('completed'), ...named('cancelled')],
     }
   },
   // Whoever works in the directory can write the file: that wards passed is what punchlist has seen.

@@ -240,6 +240,9 @@ export const SETTINGS: Readonly<Record<string, readonly ((stage: Stage) => unkno
   'paths.work': [() => '../victim/folder', () => '.git/hooks'],
   'paths.queue': [({ victim }) => join(victim, 'folder'), () => '.git'],
   wards: [({ evil }) => [evil, './evil.sh'], ({ evil }) => [`sh -c ${evil}`]],
+  'plan.check': [({ evil }) => evil],
+  'plan.maxChecks': [() => Number.MAX_SAFE_INTEGER],
+  'plan.maxCancelled': [() => 100],
   'run.agent': [() => 'claude-code', ({ evil }) => evil],
   'run.workers': [() => 1_000_000],
   'run.lease': [() => '999999999d'],
@@ -266,7 +269,10 @@ const settings = Object.entries(SETTINGS).flatMap(([key, values]) =>
       kept: ['punchlist.json'],
       ...(key === 'wards' ? { thorough: true as const } : {}),
       plant(stage) {
-        const set = key.split('.').reduceRight<unknown>((inner, part) => ({ [part]: inner }), value(stage))
+        const [name, rest] = key.split('.') as [string, string?]
+        // What is set beside it so that it could do something.
+        const more = key.startsWith('plan.') ? { completion: 'verified' } : {}
+        const set = { [name]: rest === undefined ? value(stage) : { ...more, [rest]: value(stage) } }
         write(join(stage.root, 'punchlist.json'), JSON.stringify(set, null, 2))
       },
     }),

@@ -279,10 +279,11 @@ function setFlags(kind: Kind, directory: string, { id, to, at }: Report): void {
   const form = formOf(kind)
   const entries = entriesIn(directory) ?? []
   const { claims, ends } = form.evidence(id, entries, reader(directory))
-  // What a script has called done, and is not.
-  if (!kind.waits?.until.includes(to)) removeFlags(directory, ends)
-  if (isWaiting(kind, to)) removeFlags(directory, claims)
   const flag = form.flag(id, to, at)
+  // What a script has called done, and is not.
+  const wrong = ends.filter(name => flag === undefined || !hasFlagLike([name], flag))
+  if (!kind.waits?.until.includes(to)) removeFlags(directory, wrong)
+  if (isWaiting(kind, to)) removeFlags(directory, claims)
   const names = entries.map(({ name }) => name)
   if (flag !== undefined && !hasFlagLike(names, flag)) touchFlag(directory, flag)
 }

@@ -79,7 +79,7 @@ const TOLERATED: ReadonlySet<ProblemCode> = new Set([
   'store_read_only',
 ])
 
-/** Puts a directory back that a process held when it was stopped. If that was about to claim it, nobody was told. */
+/** Puts a directory back that a process held when it was stopped, without the flags of a claim or an end that was not answered. */
 function giveBack(desk: Desk, kind: Kind, id: string, hand: InHand): Recovered | undefined {
   const held = desk.hands.takeOver(hand)
   if (!held) return undefined
@@ -87,7 +87,8 @@ function giveBack(desk: Desk, kind: Kind, id: string, hand: InHand): Recovered |
   try {
     if (isWaiting(kind, origin)) {
       const entries = entriesIn(held.path) ?? []
-      removeFlags(held.path, formOf(kind).evidence(id, entries, reader(held.path)).claims)
+      const { claims, ends } = formOf(kind).evidence(id, entries, reader(held.path))
+      removeFlags(held.path, [...claims, ...ends])
       for (const { what, token } of desk.records.of(id)) if (what === 'lease') desk.records.end(id, token, origin)
     }
     desk.hands.put(held, origin)
