@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Entry, entriesOf, runsIn } from '../../../src/runner/diary.ts'
@@ -127,10 +127,12 @@ export class Drained {
       .filter((entry): entry is Of<What> => entry.what === what && 'task' in entry && entry.task === task)
   }
 
-  /** What the program has sealed its files with. */
+  /** What the program has sealed its files with; the queue's own folder has a seal of its own. */
   #seal(): string {
     const folder = join(this.#place.home, '.local/state/punchlist/workspaces')
-    return (JSON.parse(readFileSync(join(folder, readdirSync(folder)[0]!), 'utf8')) as { seal: string }).seal
+    const records = readdirSync(folder).map(name => readFileSync(join(folder, name), 'utf8'))
+    const sealed = records.map(text => JSON.parse(text) as { root: string; seal: string })
+    return sealed.find(({ root }) => root === realpathSync(this.#place.project))!.seal
   }
 
   async #punchlist<T>(...args: string[]): Promise<T> {
