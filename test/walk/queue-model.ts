@@ -37,6 +37,8 @@ export interface Task {
   replies: Record<number, string>
   awaiting: boolean
   failures: number
+  /** Whether the words of its last report are those of the verb, which are the same each time; a script and a run have others. */
+  failedByVerb: boolean
   key: string | null
   /** Whether it has been claimed, and the token of that claim was not seen yet. */
   fresh: boolean
@@ -181,6 +183,7 @@ export function putTask(
     ...task,
     awaiting: false,
     failures: 0,
+    failedByVerb: false,
     fresh: false,
     linked: false,
     cut: null,
@@ -231,9 +234,9 @@ function decide(queue: Queue, task: Task, action: Exclude<QueueAction, { verb: '
       Object.assign(task, { state: 'completed', linked: true, cut: null })
       return 'ok'
     case 'fail':
-      if (state === 'error') return 'ok'
+      if (state === 'error') return task.failedByVerb ? 'ok' : 'move_refused'
       if (state !== 'in_progress') return 'move_refused'
-      Object.assign(task, { state: 'error', failures: task.failures + 1, cut: null })
+      Object.assign(task, { state: 'error', failures: task.failures + 1, failedByVerb: true, cut: null })
       return 'ok'
     case 'return':
       if (state === 'to_execute') return 'ok'
@@ -278,7 +281,7 @@ function cancel(queue: Queue, id: string, children: boolean): Verdict {
 function recover(queue: Queue): Expected {
   for (const task of Object.values(queue.tasks)) {
     if (task.cut === 'completed') Object.assign(task, { state: 'completed', cut: null })
-    if (task.cut === 'error') Object.assign(task, { state: 'error', cut: null })
+    if (task.cut === 'error') Object.assign(task, { state: 'error', failedByVerb: false, cut: null })
     if (task.cut === 'unflagged') giveBack(task)
   }
   return 'ok'

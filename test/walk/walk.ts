@@ -615,6 +615,7 @@ class Walk {
       scripts.writeErrorReport(this.#root, task.name)
       // A script writes over the report that is there.
       task.failures = Math.max(1, task.failures)
+      task.failedByVerb = false
     }
     switch (what) {
       case 'claim':
@@ -721,7 +722,8 @@ class Walk {
     for (let next; (next = claimable(queue, workers)[0]) !== undefined; drained.push(next)) {
       const task = queue.tasks[next]!
       take(task, 'a run')
-      if (task.title.startsWith('bad')) Object.assign(task, { state: 'error', failures: task.failures + 1 })
+      if (task.title.startsWith('bad'))
+        Object.assign(task, { state: 'error', failures: task.failures + 1, failedByVerb: false })
       else Object.assign(task, { state: 'completed', linked: true })
     }
     this.#tally.runs += names.length
