@@ -189,7 +189,7 @@ export async function finishItem(
   const closed = !openStatuses(planItem.lifecycle).includes(item.status)
   const mode = stricter(of.completionMode, item.completionMode ?? 'self')
   if (status === 'cancelled' && !closed && mode === 'verified') {
-    await (await import('./cancelling.ts')).requireCancellable(caller, of, item, outcome)
+    await (await import('./cancellation.ts')).requireCancellable(caller, of, item, outcome)
   }
   const onWord = status === 'cancelled' || closed || mode === 'self'
   const believed = onWord
