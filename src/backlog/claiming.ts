@@ -103,7 +103,7 @@ export async function unblockTodo(
   { as, token, leaseMs = LEASE_MS, without = [] }: Unblocking,
 ): Promise<{ todo: Todo; warnings: string[] }> {
   if (item.status === 'in_progress') {
-    // Repeated; whoever has lost the claim meanwhile is told so.
+    // A repeated call. It is refused where the claim has been lost since.
     const who = await acting(caller, item, { as, token })
     return {
       todo: await move(caller.store, todo, { id: item.id, known: item, to: 'in_progress', ...who }),

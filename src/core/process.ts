@@ -53,8 +53,8 @@ export function isThisProcess({ pid, start, boot, namespace }: Worker): boolean 
 }
 
 /**
- * Whether nobody is at it any longer. `since`: when it was begun, in milliseconds.
- * A process of another PID namespace cannot be looked up from here: only time tells.
+ * Whether the process has ended. `since`: when its work began, in milliseconds.
+ * A process of another PID namespace cannot be looked up from here: it counts as ended after `patienceMs`.
  */
 export function isGone(worker: Worker, since: number, patienceMs = PATIENCE_MS): boolean {
   if (worker.boot !== thisProcess().boot) return true

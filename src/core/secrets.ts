@@ -2,7 +2,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Takes the values of secret variables out of a text, as they are and as JSON
- * writes them. Which variables are secret is told by their names.
+ * writes them. A variable is secret by its name.
  */
 export function concealing(env: Environment): (text: string) => string {
   const values = new Set(Object.entries(env).flatMap(([name, value = '']) => (isSecret(name) ? formsOf(value) : [])))

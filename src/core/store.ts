@@ -50,13 +50,13 @@ export interface Claim {
   readonly guarded?: boolean | undefined
 }
 
-/** One of several changes that are written together, and what is told of it. */
+/** One of several changes that are written together, with its event. */
 export interface Step {
   readonly change: Change
   readonly note: Note
 }
 
-/** A claim, and what is told of it. */
+/** A claim with its event. */
 export interface ClaimStep {
   readonly claim: Claim
   readonly note: Note
