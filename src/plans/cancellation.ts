@@ -1,8 +1,7 @@
 import { isPerson } from '../core/authority.ts'
-import { move } from '../core/move.ts'
 import type { Caller } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { itemsOf } from './current-turn.ts'
+import { leaveToPerson } from './person-wait.ts'
 import { type PlanItem, planItem, type Turn, turn } from './record.ts'
 
 /** Percent of a plan that anyone may cancel without a person. */
@@ -30,17 +29,7 @@ export async function requireCancellable(caller: Caller, of: Turn, item: PlanIte
     .find(({ size, cancelled }) => cancelled >= 2 && cancelled * 100 > most * size)
   if (!found) return
   const needs = `a person decides whether it is cancelled: ${reason}`
-  if (item.needs !== needs) {
-    await move(caller.store, planItem, {
-      id: item.id,
-      where: itemsOf(of),
-      to: 'pending',
-      fields: { needs },
-      by: caller.by,
-      at: caller.now().toISOString(),
-      why: `cancelling it waits for a person: ${reason}`.slice(0, 200),
-    })
-  }
+  await leaveToPerson(caller, of, item, { needs, why: `cancelling it waits for a person: ${reason}` })
   const { size, cancelled } = found
   throw new Problem(
     'move_refused',

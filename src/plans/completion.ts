@@ -4,6 +4,7 @@ import type { Caller, Command } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { itemsOf } from './current-turn.ts'
 import { evidenceIn } from './evidence.ts'
+import { leaveToPerson } from './person-wait.ts'
 import { type PlanItem, planItem, type Turn } from './record.ts'
 
 /** Failing runs of a check until its item waits for a person. */
@@ -80,17 +81,7 @@ function failuresOf({ verification }: PlanItem): number {
 async function leftToPerson(caller: Caller, of: Turn, item: PlanItem, most: number): Promise<Problem> {
   const said = item.verification ? endOf(item.verification) : ''
   const needs = `its check failed ${most} times${said ? `. It said last: ${said.replaceAll('\n', ' ')}` : ''}`
-  if (item.needs !== needs) {
-    await move(caller.store, planItem, {
-      id: item.id,
-      where: itemsOf(of),
-      to: 'pending',
-      fields: { needs },
-      by: caller.by,
-      at: caller.now().toISOString(),
-      why: `waits for a person: its check failed ${most} times`,
-    })
-  }
+  await leaveToPerson(caller, of, item, { needs, why: `waits for a person: its check failed ${most} times` })
   return new Problem(
     'move_refused',
     `The check of ${item.id} has failed ${most} times and is not run again: the item waits for a person`,
